@@ -81,6 +81,11 @@ def case(number: int) -> Case:
         kind = KINDS[number // len(SHAPES) % len(KINDS)]
         shape, records = SHAPES[number % len(SHAPES)]
         words = f"{kind} {number % len(SHAPES)}"
+    return made(number, words, kind, shape, records)
+
+
+def made(number: int, words: str, kind: str, shape: tuple[tuple[int, ...], ...], records: int) -> Case:
+    """A table of a kind and a shape; the number is the seed."""
     rng = np.random.default_rng([17, number])
     names = [f"d{at}" for at in range(len(shape))]
     columns: dict[str, Any] = {name: _codes(levels, records, rng) for name, levels in zip(names, shape, strict=True)}

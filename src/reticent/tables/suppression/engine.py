@@ -26,6 +26,7 @@ from reticent.tables.suppression.together import Together
 from reticent.tables.suppression.watch import EXACT_INSIDERS, Watch, serve_all
 
 _LARGE = 1_000  # cells from which rounds of cuts take long
+_PATIENT = 2.0  # seconds for the relaxation from which on circles of relations are looked for
 _FEW = 4  # primaries that fail, up to which a way for each is looked for instead of further cuts
 _CROWDED = 0.15  # share of primaries from which on many of them are served at once
 _SLACK = 0.1  # of the whole time by which a step of the search may be late
@@ -157,20 +158,25 @@ class Engine:
         return Cut(outside, np.ones(len(outside)), Demand(cell, Kind.MOVE, 1.0), none.astype(np.int64), none)
 
     def relax_and_cut(self, *, until: float, rounds: int = 50) -> Mask | None:
-        """Tighten the relaxation; its support is returned once it is safe."""
+        """Tighten the relaxation; its support is returned if it is safe in the end."""
+        start = clock.now()
         with clock.within(until + self.slack()):
             for _ in range(rounds):
-                start = clock.now()
+                began = clock.now()
                 x = self.master.relax()
-                seconds = clock.now() - start
+                seconds = clock.now() - began
                 self.say("tightening the bound")
+                local = self.master.add_circles(x, until=until) if until - start > _PATIENT else 0
+                # what follows from circles of relations is found quickly: attacks are for what they leave, or half of the time
+                if local and clock.now() < (start + until) / 2:
+                    continue
                 support = x > 1e-6
                 verdict = self.judge(support, x, until=until)
-                if verdict.safe:
+                if verdict.safe and not local:
                     return support
-                if not verdict.cuts or clock.now() > until:
+                if not (verdict.cuts or local) or clock.now() > until:
                     break
-            if verdict.cuts and seconds < 0.05 * self.left():
+            if seconds < 0.05 * self.left():
                 self.master.relax()  # what comes next is guided by the relaxation: let it know the last cuts
         return None
 

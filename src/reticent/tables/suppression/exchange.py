@@ -2,7 +2,9 @@
 """Exchange: take some published cells back, publish others instead, keep what hides less.
 
 A descent over spans of published cells (`span`), where a lost protection level costs a little too; when it is stuck,
-what it has is completed over single ways, cleaned and offered, and a small step uphill starts the next descent.
+what it has is completed over single ways, cleaned and offered, and a small step uphill starts the next descent. Where
+relations close circles (`circles`) the relaxation is a good guide: it says what to publish first, and when steps uphill
+no longer help, the search starts from it again.
 """
 
 import numpy as np
@@ -24,6 +26,7 @@ _LOST = 1e-3  # what a lost level costs in the descent, as a share of the cost o
 _KICK = 0.05  # how far uphill a new descent may start
 _MENDING = 0.3  # share of the time for completing and cleaning
 _HOPELESS = 200  # primaries that fail, beyond which a pattern is not completed way by way
+_STALE = 24  # descents without a new best after which the search starts again, where there is a guide
 _DEPTH = 8  # descents without a new best after which the search goes back to the best
 
 
@@ -41,18 +44,24 @@ def fits(problem: SuppressionProblem) -> bool:
 
 
 class _Search:
-    """Repeated descents; `best` is the best pattern by merit, which need not be safe."""
+    """Repeated descents; `here` is the best pattern by merit since the last start, `best` that of all; neither need be safe."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.span = Span(engine.problem, engine.cost, engine.rng)
-        self.now = self.span.fill()
-        self.span.take(self.now)
+        self._guide = engine.master.x if engine.master.circular else None
+        self._begin()
         self.best = self.now
         self.weight = _LOST * self.now.cost
         self._mending = 0.0
         self._mended = np.zeros(0, dtype=bool)
         self._hopeless = False
+
+    def _begin(self) -> None:
+        """Start from nothing published."""
+        self.span.restart(np.ones(self.engine.problem.n_cells, dtype=bool))
+        self.now = self.here = self.span.fill(self._guide)
+        self.span.take(self.now)
 
     def run(self, until: float) -> None:
         """Descend, mend, step uphill, until time is up, the bound is met or nothing has helped for long."""
@@ -61,14 +70,20 @@ class _Search:
         while clock.now() < until and since < patience and not (self._hopeless or self.engine.closed()):
             self._descend(until)
             since += 1
-            if self.now.merit(self.weight) < self.best.merit(self.weight):
-                self.best, since = self.now, 0
+            if self.now.merit(self.weight) < self.here.merit(self.weight):
+                self.here, since = self.now, 0
+            if self.here.merit(self.weight) < self.best.merit(self.weight):
+                self.best = self.here
             if self.engine.best is None or self._mending < _MENDING * (clock.now() - start):
                 self._mend(until)
+            if self._guide is not None and since >= _STALE:
+                self._begin()
+                since = 0
+                continue
             # Iterated local search (Lourenço, Martin and Stützle 2003): small kicks, and back to the best when they fail.
             if since % _DEPTH == _DEPTH - 1:
-                self.span.restart(self.span.pattern(self.best.hidden))
-                self.now = self.best
+                self.span.restart(self.span.pattern(self.here.hidden))
+                self.now = self.here
             self._step_uphill()
         if not self._hopeless:
             self._mend(until)

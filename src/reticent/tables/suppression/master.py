@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The master program: the cheapest pattern that satisfies all cuts found so far.
 
-Three families of rows. Bridges: a hidden cell needs another hidden cell in each of its relations (else it is
-published by subtraction). Capacities of single relations, also against sole respondents of a cell. Cuts: what
-attacks on earlier patterns have shown. Its relaxation and its bound are lower bounds of the suppression problem: every
-row holds for some optimal pattern.
+Four families of rows. Bridges: a hidden cell needs another hidden cell in each of its relations (else it is
+published by subtraction). Circles: the same for a few relations together. Capacities of single relations, also against
+sole respondents of a cell. Cuts: what attacks on earlier patterns have shown. Its relaxation and its bound are lower
+bounds of the suppression problem: every row holds for some optimal pattern.
 """
 
 import math
@@ -22,6 +22,7 @@ from reticent.solve.model import LinearModel, Solution, Status
 from reticent.tables.attack.insiders import single_respondents
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.suppression.capacity import capacity_rows, insider_rows
+from reticent.tables.suppression.circles import Circles
 from reticent.tables.suppression.cuts import Cut
 from reticent.tables.suppression.demands import demands_of
 
@@ -50,6 +51,7 @@ class Master:
             single.append(insider_rows(problem, single_respondents(problem)))
         self._single = sparse.csr_array(sparse.vstack(single, format="csr"))
         self._have_single = np.zeros(self._single.shape[0], dtype=bool)
+        self._circles: Circles | None = None
         self._rows: list[sparse.csr_array] = []
         self._right: list[Floats] = []
         n = problem.n_cells
@@ -90,6 +92,20 @@ class Master:
             self._have_single[wrong] = True
             self._add(sparse.csr_array(self._single[wrong]), np.ones(len(wrong)))
         return len(wrong) + self._add_bridges(x)
+
+    @property
+    def circular(self) -> bool:
+        """Whether relations that close circles were found."""
+        return self._circles is not None and self._circles.any
+
+    def add_circles(self, x: Floats, *, until: float) -> int:
+        """Append rows of relations that close a circle (`circles`) and that x violates; returns how many."""
+        if self._circles is None:
+            self._circles = Circles(self.problem)
+        matrix, right = self._circles.rows(x, until=until)
+        if len(right):
+            self._add(matrix, right)
+        return len(right)
 
     def _add_bridges(self, x: Floats, *, margin: float = 1e-6) -> int:
         relations = self.problem.relations

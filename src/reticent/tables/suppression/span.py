@@ -78,11 +78,19 @@ class Span:
         cells[self._cells[hidden[self._class]]] = True
         return np.asarray(cells & (self.problem.candidates | self.problem.forced))
 
-    def fill(self) -> Trial:
-        """Publish greedily, costliest first, until nothing more can be published."""
+    def fill(self, wanted: Floats | None = None) -> Trial:
+        """Publish greedily, costliest first, until nothing more can be published.
+
+        With `wanted`, how much a relaxation hides of each cell, what it hides less comes sooner, in an order that varies.
+        """
         order = np.flatnonzero(self.hidden & self._may_publish)
         none = np.zeros(0, dtype=np.int64)
-        return self._try(none, order[np.argsort(-self.cost[order], kind="stable")], np.inf)
+        rank: Floats = self.cost[order].astype(np.float64)
+        if wanted is not None:
+            of_class = np.bincount(self._class, minlength=len(self.cost))
+            shown = np.bincount(self._class, 1 - wanted[self._cells], minlength=len(self.cost)) / of_class
+            rank = rank * shown[order] * np.exp(_NOISE[0] * self.rng.standard_normal(len(order)))
+        return self._try(none, order[np.argsort(-rank, kind="stable")], np.inf)
 
     def propose(self, *, largest: int, give_up: float) -> Trial | None:
         """Free some slots on which a costly hidden class depends, publish it, then others as far as possible."""
