@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m benchmarks.joint_ledger [--answers N] [--folder F]`: what judging releases together costs, on Adult.
+"""`python -m benchmarks.joint_ledger [--answers N] [--folder F] [--unlimited]`: what judging releases together costs, on Adult.
 
 Three tables of about 1,500 cells (two of counts, one of sums of age), one file (recoded keys, 5 % of the records with a blank,
 years of school rounded) and 300 honest questions (`examples/adult_workload.py`) go through one ledger. Then a fourth table is
 judged with all of it, and a new process starts from the ledger. Which cells are hidden is chosen here, by boxes of cells,
 because only judging is measured. Times are processor times; steps, not seconds, limit the work. A folder that is given is
-kept, and what was released there stays.
+kept, and what was released there stays. With `--unlimited` each question that was refused together with the rest is judged again
+with 100 times the steps (not counted in the times): what is safe then was refused for want of steps.
 """
 
 import argparse
@@ -18,14 +19,17 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import polars as pl
 
 from reticent.base.randomness import release_secret
+from reticent.data.facts import Facts
 from reticent.data.microdata import Microdata
 from reticent.data.plan import LedgerSection
 from reticent.data.published import release_file
@@ -41,6 +45,9 @@ from reticent.jobs.starter import new_secret
 from reticent.microdata.mask.local_suppression import LocalSuppression
 from reticent.microdata.mask.recode import Recode
 from reticent.microdata.mask.round_values import RoundValues
+from reticent.releases.joint import JointSystem
+from reticent.releases.programs import Limits
+from reticent.releases.verdict import JointVerdict
 from reticent.tabulation.tabulate import tabulate
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
@@ -76,6 +83,9 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=300)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--cold", action="store_true", help="only start from the ledger: ask one question")
+    parser.add_argument(
+        "--unlimited", action="store_true", help="judge what is refused again, with 100 times the steps"
+    )
     options = parser.parse_args()
     if options.cold:
         ask(options.folder, ["SELECT COUNT(*) FROM data WHERE sex = 'Female' AND occupation = 'Sales'"])
@@ -85,7 +95,7 @@ def main() -> None:
         table = prepare(folder)
         for name in ("T1", "T3", "F", "T2"):
             release(folder, name)
-        ask(folder, [text for _, text in adult_workload.questions(table)][: options.answers])
+        ask(folder, [text for _, text in adult_workload.questions(table)][: options.answers], again=options.unlimited)
         release(folder, "T4", only_judge=True)
         cold(folder)
 
@@ -212,24 +222,54 @@ def release(folder: Path, name: str, *, only_judge: bool = False) -> None:
         print(f"  {one.sentence()} ({len(one.combination)} facts in a proof)", flush=True)
 
 
-def ask(folder: Path, queries: list[str]) -> None:
+def ask(folder: Path, queries: list[str], *, again: bool = False) -> None:
     """Ask, and say what each answer cost in a process that keeps the database open."""
     database = open_database(folder / "adult.db.toml")
     whole: list[float] = []
     ends: list[str] = []
-    with timed(Beside, "reason_against") as judging:
+    settled: list[str] = []
+    with timed(Beside, "reason_against") as judging, remembered() as asked:
         for number, query in enumerate(queries, start=1):
             begin = time.process_time()
             judged = len(judging)
             found = database.ask(query, user="analyst").as_json()
             whole.append(time.process_time() - begin)
             ends.append("answered" if found["answered"] else "joint" if len(judging) > judged else "alone")
+            if again and ends[-1] == "joint":
+                settled.append(judged_again(asked))
+                safe = settled.count("safe")
+                print(f"  {query}: {settled[-1]} with more steps; {safe} of {len(settled)} safe so far", flush=True)
             if number % 25 == 0 or number == len(queries):
                 print(
                     f"{number} questions: {words(whole)}; joint part {words(judging)}; {counted(ends)}, {memory()}",
                     flush=True,
                 )
     database.close()
+
+
+@contextmanager
+def remembered() -> Iterator[dict[str, Any]]:
+    """The joint system that judged last, and what it judged."""
+    last: dict[str, Any] = {}
+    original = JointSystem.judge
+
+    def judge(self: JointSystem, new: Facts, **more: Any) -> JointVerdict:
+        last.update(system=self, new=new)
+        return original(self, new, **more)
+
+    with mock.patch.object(JointSystem, "judge", judge):
+        yield last
+
+
+def judged_again(asked: dict[str, Any]) -> str:
+    """The verdict on what was judged last with 100 times the steps."""
+    system: JointSystem = asked["system"]
+    usual = system.limits
+    system.limits = Limits(**{own.name: 100 * getattr(usual, own.name) for own in fields(usual)})
+    try:
+        return system.judge(asked["new"]).outcome.value
+    finally:
+        system.limits = usual
 
 
 def counted(ends: list[str]) -> str:
