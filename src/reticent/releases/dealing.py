@@ -102,10 +102,7 @@ class Dealer:
 
     @cached_property
     def _frozen(self) -> Mask:
-        """Classes that cannot move up: a row of theirs is as small as it can be, or leaves no room and only others give some.
-
-        Such others are values in atoms without records: nobody moves there without bringing one.
-        """
+        """Classes that cannot move up: a row of theirs is as small as it can be, or has room only if values come along."""
         system = self.system
         least = system.rows.min(axis=1).toarray().reshape(-1) if system.rows.shape[0] else np.zeros(0)
         floor = system.rows @ np.maximum(self.low, -(2**40))
@@ -269,9 +266,11 @@ class Dealer:
 
     def able(self, release: int, coarse: dict[int, int]) -> Ints:
         """The classes of coarse classes that can move as is wanted there, by one; not all where there are very many."""
-        found = [self._able(release, label, 1 if amount > 0 else -1, None) for label, amount in coarse.items()]
-        able = np.concatenate([np.zeros(0, dtype=np.int64), *found])
-        return able[:: -(-len(able) // MOST_ABLE) or 1]
+        who = self._bringing if self._related.any() else self
+        found = [who._able(release, label, 1 if amount > 0 else -1, None) for label, amount in coarse.items()]
+        every = np.concatenate([np.zeros(0, dtype=np.int64), *found])
+        able = every[:: -(-len(every) // MOST_ABLE) or 1]
+        return np.union1d(able, self._values.near(able, self._codes[:, -1])) if self._related.any() else able
 
     def _mask(self, barred: Ints) -> Mask:
         """The classes that are barred; the same ones are asked for many times in a row."""

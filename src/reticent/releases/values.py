@@ -16,6 +16,7 @@ from reticent.releases.system import System
 MOST_SHORT = 6
 """Movements that leave more rows short of values are left to the programs."""
 MOST_TRIED = 24
+MOST_AROUND = 4
 
 
 @dataclass(eq=False)
@@ -46,6 +47,16 @@ class Values:
             for number, amount in found.items():
                 moved[number] = moved.get(number, 0) + amount
         return moved
+
+    def near(self, classes: Ints, response: Ints) -> Ints:
+        """Classes of values that may have to move along with some classes: theirs, others of the same cells, and like ones."""
+        rows = np.flatnonzero(self.related(response))
+        touched = rows[np.diff(self.system.rows[rows][:, classes].indptr) > 0]
+        found = self.system.rows[touched].indices
+        found = np.unique(found[self._is_value(response)[found]])
+        grids = {number: self._grid(number, response) for number in np.unique(response[found]).tolist()}
+        more = [other for own in found.tolist() for other in grids[int(response[own])].around(own)]
+        return np.union1d(found, np.array(more, dtype=np.int64))
 
     def related(self, response: Ints) -> Mask:
         """The rows that relate one class of values with counts, and leave room on a side."""
@@ -80,7 +91,7 @@ class _Grid:
         """Labels from random marks of the equations; where two classes have the same labels, the fuller one counts."""
         rows = system.rows[:, classes]
         exact = system.row_low == system.row_high
-        told = np.bincount(system.row_release[np.diff(rows.indptr) > 0], minlength=1)
+        told = np.bincount(system.row_release[exact & (np.diff(rows.indptr) > 0)], minlength=1)
         most = int(np.argmax(told))
         keys = np.where(exact, np.random.default_rng(len(exact)).integers(1, 2**62, size=len(exact), dtype=np.int64), 0)
         mine = system.row_release == most
@@ -96,6 +107,16 @@ class _Grid:
                 by_cell[one][other] = number
                 by_rest.setdefault(other, []).append(one)
         return cls(at, by_cell, by_rest, center, low)
+
+    def around(self, own: int) -> list[int]:
+        """Some of the fullest classes of the same cell, and of other cells with like classes."""
+        cell, rest = self.at[own]
+        mates = list(self.by_cell[cell].items())[:MOST_AROUND]
+        across = [one for one in self.by_rest[rest] if one != cell][:MOST_AROUND]
+        others = [
+            self.by_cell[one][k] for one in across for k in (rest, *(k for k, _ in mates)) if k in self.by_cell[one]
+        ]
+        return [*(number for _, number in mates), *others]
 
     def rectangle(self, own: int, step: int, moved: dict[int, int]) -> dict[int, int] | None:
         """The class itself by a step, three others so that no sum changes: among the fullest ones that have room."""
