@@ -33,7 +33,7 @@ from reticent.queries.noise.cell_key import CellKeyMode
 from reticent.queries.pieces import Piece, complete, known_weights, pieces
 from reticent.queries.refusals import Answer, Refusal
 from reticent.queries.terms import Factor, transformed
-from reticent.tables.perturb.origins import origins_of
+from reticent.tables.perturb.origins import ALIKE, origins_of
 from reticent.tabulation.ground import GroundedData, missing_of
 
 NOWHERE = -2
@@ -45,7 +45,6 @@ TIMES = "what a life table tells of single times"
 SAMPLED = "how near answers from subsampled and slightly changed records are to the true ones"
 NOISY = "how near noisy sums and means are to the true ones"
 PRIVATE = "how likely each true value is after the noise"
-GAPS = "which counts between the ends the noise leaves out"
 
 
 @dataclass(frozen=True, eq=False)
@@ -423,7 +422,7 @@ def _hull(mode: CamouflageMode, places: Places, response: str) -> list[Fact]:
 @declares(
     "cell-key",
     tells="the true counts that the noise leads to the answered one; of sums nothing",
-    beyond=f"only of sums and means: {NOISY}",
+    beyond=f"{ALIKE}; {NOISY}",
 )
 def _keyed(mode: Mode, asked: Asked) -> Told:
     assert isinstance(mode, CellKeyMode)
@@ -432,9 +431,7 @@ def _keyed(mode: Mode, asked: Asked) -> Told:
     atoms = asked.places.atoms(asked.request, asked.cell, asked.statistic.variables)
     found = origins_of(mode.options.tables()[0], np.array([float(str(asked.value))]))
     low, high = int(found.low[0]), int(found.high[0])
-    gaps = int(found.patterns[found.pattern[0]].sum()) < high - low + 1
-    facts = (Fact((Term.total(COUNT, atoms),), low, high),) if len(atoms) else ()
-    return Told(facts, GAPS if gaps else "")
+    return Told((Fact((Term.total(COUNT, atoms),), low, high),) if len(atoms) else (), ALIKE)
 
 
 @declares(

@@ -24,7 +24,7 @@ from reticent.tables.attack.public import public_bounds
 from reticent.tables.listing import nodes_of, with_empty, with_unlisted
 from reticent.tables.methods import Adjust, CellKey, PrimaryOnly, Resample, Round, SmallCounts, TableMethod
 from reticent.tables.perturb.invariant_method import InvariantNoise
-from reticent.tables.perturb.origins import origins_of
+from reticent.tables.perturb.origins import ALIKE, origins_of
 from reticent.tables.perturb.random_rounding import RandomRounding
 from reticent.tables.perturb.small_counts import small_count_bounds
 from reticent.tables.result import ProtectedTable
@@ -370,13 +370,15 @@ def _rounded(method: Round, rows: Rows) -> Told:
     return Told(_around(rows, (method.steps + 1) * base - 1))
 
 
-@declares(RandomRounding, tells="every value is less than a base from the published one")
+@declares(RandomRounding, tells="every value is less than a base from the published one", beyond=ALIKE)
 def _randomly_rounded(method: RandomRounding, rows: Rows) -> Told:
     base = rows.steps(method.base)
     near = _around(rows, base - 1)
     # a value that is no multiple was fixed, and is the true one
     values = rows.values.tolist()
-    return Told([ends if value % base == 0 else (value, value) for ends, value in zip(near, values, strict=True)])
+    return Told(
+        [ends if value % base == 0 else (value, value) for ends, value in zip(near, values, strict=True)], ALIKE
+    )
 
 
 @declares(
@@ -405,14 +407,10 @@ def _adjusted(method: Adjust, rows: Rows) -> Told:
     return Told(ends, MOVED)
 
 
-NOISE = "how likely each change is"
-
-
 @declares(
     CellKey,
     tells="of counts the true ones that the p-table leads to the published one; of sums nothing",
-    beyond="only of sums and weighted counts (how large the noise is), with add_up or measure (how far counts were moved), or "
-    "where the p-table leaves gaps",
+    beyond=f"{ALIKE}; how large the noise of sums is, and with add_up or measure how far counts were moved",
 )
 def _keyed(method: CellKey, rows: Rows) -> Told:
     nothing: list[Interval] = [NOTHING] * len(rows.values)
@@ -422,8 +420,7 @@ def _keyed(method: CellKey, rows: Rows) -> Told:
         return Told(nothing, "how far counts were moved until they add up, and the published measure")
     found = origins_of(method.tables(counts=True)["all"], rows.published.values)
     low, high = found.low.astype(np.int64), found.high.astype(np.int64)
-    gaps = found.patterns.sum(axis=1)[found.pattern] < high - low + 1
-    return Told(list(zip(low.tolist(), high.tolist(), strict=True)), NOISE if bool(gaps.any()) else "")
+    return Told(list(zip(low.tolist(), high.tolist(), strict=True)), ALIKE)
 
 
 INVARIANT = "how often each true count occurs, and which changes follow from that"

@@ -86,7 +86,7 @@ def test_suppression_tells_what_is_published(people: list[Record], name: str) ->
 @pytest.mark.parametrize(("name", "base"), [("round", 3), ("random-rounding", 3), ("round", 2)])
 def test_rounding_tells_less_than_a_base(people: list[Record], name: str, base: int) -> None:
     grounded, published, facts, _ = _run(people, name, {"base": base})
-    assert facts.certified
+    assert facts.certified == (name == "round"), "the same records are randomly rounded in the same way"
 
     def fits(status: str, value: float, count: int) -> bool:
         low = count // base * base
@@ -126,7 +126,7 @@ def test_cell_keys_tell_what_the_p_table_leaves(people: list[Record]) -> None:
         chances = Counter(dict(zip(row.changes.tolist(), row.chances.tolist(), strict=True)))
         return chances[value - count] > 0
 
-    assert facts.certified
+    assert not facts.certified, "the same records get the same noise, which no interval says"
     _check(grounded, published, facts, fits, len(people) + 1)
 
 

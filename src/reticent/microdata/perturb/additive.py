@@ -16,6 +16,9 @@ from reticent.microdata.perturb.covariance import Moments, factor, moments
 
 # Scales the median absolute deviation to the standard deviation of a normal distribution.
 MAD_TO_SIGMA = 1.4826022185056018
+# Exact moments tie each variable to each masked one by an equation of 53 bits, those of a float. So many bits for each masked
+# variable must be in the values of each, or the equations could be solved for them.
+EXACT_BITS = 100
 
 
 def uncorrelated(values: Floats, draws: Floats, *, k: float, spread: Moments) -> Floats:
@@ -50,7 +53,7 @@ def linear_exact(values: Floats, draws: Floats, *, k: float, names: tuple[str, .
     """As `linear`, but mean and covariance of this very sample are kept to rounding.
 
     The noise is made orthogonal to the data and to the constant, then given exactly the covariance kΣ. It needs
-    complete records, and more of them than twice the variables plus one.
+    complete records, and so many different values that what is kept does not determine them.
     """
     n, d = values.shape
     if np.isnan(values).any():
@@ -58,10 +61,11 @@ def linear_exact(values: Floats, draws: Floats, *, k: float, names: tuple[str, .
             "noise: exact moments need complete records, and some values are missing. Say exact = false, or complete the data.",
             variables=names,
         )
-    if n < 2 * d + 2:
+    bits = n * np.log2(min(len(np.unique(column)) for column in values.T))
+    if bits < EXACT_BITS * d:
         raise DataError(
-            f"noise: exact moments of {d} variables need at least {2 * d + 2} records in each group. "
-            "Use exact = false, or larger strata.",
+            f"noise: a group of {n} records is too small, or has too few different values, for exact moments of {len(names)} "
+            "variables: the true values could be calculated from what is kept. Use exact = false, or larger strata.",
             variables=names,
         )
     spread = moments(values)

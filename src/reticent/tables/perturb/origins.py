@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from reticent.base.arrays import Floats, Ints, Mask
 from reticent.tables.perturb.ptable import PerturbationTable
 
+ALIKE = "that cells with the same records are changed in the same way, so that different values show somebody elsewhere"
+"""What is known of noise that belongs to a set of records beyond the counts that it allows in each cell."""
 _NUMBERED = 10_000_000
 """This many combinations are numbered in a table; more of them are sorted."""
 
