@@ -8,6 +8,7 @@ bounds of the suppression problem: every row holds for some optimal pattern.
 """
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from reticent.tables.suppression.capacity import capacity_rows, insider_rows
 from reticent.tables.suppression.circles import Circles
 from reticent.tables.suppression.cuts import Cut
 from reticent.tables.suppression.demands import demands_of
+from reticent.tables.suppression.proof import exact_bound
 
 _NO_PATTERN = "Suppression: no pattern protects all primaries; too many cells may not be hidden."
 _BATCH = 400  # columns of an integer program below which independent parts are put together
@@ -143,6 +145,13 @@ class Master:
             self.bound = max(self.bound, found.objective * self._scale)
             if self.add_simple_rows(self.x) == 0:
                 return self.x
+
+    def exact_bound(self) -> Fraction:
+        """What the relaxation with all rows so far proves, in exact arithmetic; in cost units."""
+        found = self._session.solve()
+        matrix, right = self.rows()
+        model = LinearModel(self.cost, self.lower, self.upper, matrix, right, np.full(len(right), np.inf))
+        return exact_bound(model, found.row_duals * self._scale)
 
     def integer(
         self,
