@@ -18,6 +18,7 @@ from reticent.tables.apriori import Entry, EntryGroup, Knowledge, apply_groups
 from reticent.tables.costs import TableCost, costs_by_table
 from reticent.tables.protection import Judgement, judge_cells
 from reticent.tables.rules import Rule
+from reticent.tabulation.codings import Coding, with_codings
 from reticent.tabulation.linked import System, link
 from reticent.tabulation.same_records import same_cells, with_same_cells
 
@@ -33,15 +34,18 @@ class LinkedTable:
     cost: TableCost | None = None
 
 
-def judge_linked(tables: Sequence[LinkedTable], a_priori: Sequence[Entry] = ()) -> tuple[System, Knowledge]:
+def judge_linked(
+    tables: Sequence[LinkedTable], a_priori: Sequence[Entry] = (), codings: Sequence[Coding] = ()
+) -> tuple[System, Knowledge]:
     """One system of all the cells: each table judged by its own rules, then what is known beforehand.
 
     Cells with the same records are the same cell: a relation says that they are equal, and what is unsafe for one is
-    unsafe for all of them. `a_priori` names cells by the codes of all dimensions of the system.
+    unsafe for all of them. `a_priori` names cells by the codes of all dimensions of the system, `codings` are variables of which
+    one determines the other: its codes add up to theirs.
     """
     system = link(_alike([one.table for one in tables]))
     same = _same_cells(tables, system)
-    system = with_same_cells(system, same)
+    system = with_codings(with_same_cells(system, same), codings)
     verdict = _spread(_merged(system, [judge_cells(one.table, one.rules) for one in tables]), same)
     groups = [_moved(group, one.table, system) for one in tables for group in one.groups]
     # what a table file declares comes before what any a-priori file says

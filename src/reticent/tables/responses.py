@@ -18,6 +18,7 @@ from reticent.tables.judge import judge_linked
 from reticent.tables.make import Making, make_tables
 from reticent.tables.memory import Memory
 from reticent.tables.request import TableRequest, WantedTable, rules_of_counts
+from reticent.tabulation.codings import Coding, codings_of
 from reticent.tabulation.linked import System
 from reticent.tabulation.responses import lacking, name_of_response, ties_in_cells, ties_in_records
 from reticent.tabulation.tied_responses import Tie
@@ -101,7 +102,7 @@ def _judged(
     request: TableRequest, wanted: Sequence[WantedTable], numbers: tuple[int, ...], how: Making, progress: Progress
 ) -> ResponseTables:
     tables, notes = make_tables(wanted, how, progress)
-    system, knowledge = judge_linked(tables, request.a_priori)
+    system, knowledge = judge_linked(tables, request.a_priori, _codings(wanted))
     return ResponseTables(
         system,
         knowledge,
@@ -113,6 +114,15 @@ def _judged(
         notes,
         {at: one.memory for at, one in enumerate(wanted) if one.memory != Memory()},
     )
+
+
+def _codings(wanted: Sequence[WantedTable]) -> tuple[Coding, ...]:
+    """Which variables of linked tables determine others; of records in an engine, and of finished tables, that is not known."""
+    data = wanted[0].records
+    if len(wanted) < 2 or not isinstance(data, Microdata):
+        return ()
+    specs = [one.source for one in wanted if isinstance(one.source, TableSpec)]
+    return codings_of(data, tuple(dict.fromkeys(d.variable for spec in specs for d in spec.dimensions)))
 
 
 def _name(one: WantedTable) -> str:
