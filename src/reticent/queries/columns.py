@@ -143,6 +143,12 @@ class Columns:
             self._largest[n] = table
         return self._largest[n]
 
+    def commonest(self, n: int) -> tuple[Whole, NDArray[np.int64]]:
+        """At most n different values of all units, those that most have first, and how many have each."""
+        values, counts = np.unique(self.values.integers, return_counts=True)
+        order = np.argsort(-counts, kind="stable")[:n]
+        return values[order], counts[order]
+
     def of_entities(self, known: frozenset[int]) -> list[int]:
         """The columns that hold units of these respondents only (each known one has columns of its own)."""
         if not known:

@@ -46,6 +46,7 @@ class ClassSums:
     size: Callable[[], Whole]
     ends: Callable[[], tuple[Whole, Whole]]
     top: Callable[[int], Whole]
+    common: Callable[[int], tuple[Whole, Ints]]
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,10 @@ class ClassColumns(Columns):
             self._largest[n] = self.own.top(n)
         return self._largest[n]
 
+    def commonest(self, n: int) -> tuple[Whole, Ints]:
+        """At most n different values of all records, those that most have first, and how many have each."""
+        return self.own.common(n)
+
     def units(self, mask: Mask) -> Ints:
         """Single units stay in the engine."""
         needs_records("this question")
@@ -156,7 +161,7 @@ class LargeVersion(Version):
         return bool(self.file.view.facts(n=f"SUM(CASE WHEN {text} IS NULL THEN 1 ELSE 0 END)")["n"])
 
     def _digits(self, name: str) -> int:
-        """The decimals of a response; what an engine cannot hold as whole numbers is refused."""
+        """The decimals that values of a response have; what an engine cannot hold as whole numbers is refused."""
         digits, facts = exact_digits(self.file, name, owner="data")
         if max(abs(facts["least"]), abs(facts["most"])) * 10.0**digits >= EXACT:
             raise DataError(
@@ -164,7 +169,14 @@ class LargeVersion(Version):
                 "unit, or with fewer decimals.",
                 variables=(name,),
             )
+        while digits and not self._has_decimal(name, digits):  # as in memory, whatever the schema declares
+            digits -= 1
         return digits
+
+    def _has_decimal(self, name: str, digits: int) -> bool:
+        """Whether some value has its last decimal at this place."""
+        tested = f"MOD({self._at_scale(name, digits)}, 10) <> 0"
+        return bool(self.file.view.facts(n=f"SUM(CASE WHEN {tested} THEN 1 ELSE 0 END)")["n"])
 
     @property
     def schema(self) -> Schema:
@@ -213,7 +225,10 @@ class LargeVersion(Version):
 
     def whole(self, response: str) -> str:
         """A response as whole multiples of its last decimal, in SQL."""
-        return f"CAST(ROUND(({self.file.number_text(response)}) * {10 ** self.digits[response]}) AS BIGINT)"
+        return self._at_scale(response, self.digits[response])
+
+    def _at_scale(self, response: str, digits: int) -> str:
+        return f"CAST(ROUND(({self.file.number_text(response)}) * {10**digits}) AS BIGINT)"
 
     def broken(self, response: str, bounds: Bounds) -> int:
         """How many values are not as bounds say."""
@@ -252,6 +267,7 @@ class LargeVersion(Version):
             lambda: counts,
             lambda: (ones, ones),
             lambda n: (np.arange(n) < counts[:, None]).astype(np.int64),
+            lambda n: (ones[:1], counts.sum(keepdims=True)),
         )
 
     def _sums(self, names: tuple[str, ...], atoms: Ints, counts: Ints) -> ClassSums:
@@ -267,6 +283,9 @@ class LargeVersion(Version):
             lambda: single(lambda: self.classes.sums(v=size)["v"]),
             lambda: (single(lambda: self._ends(names[0])[0]), single(lambda: self._ends(names[0])[1])),
             lambda n: single(lambda: self.classes.largest(size, n)),
+            lambda n: (
+                self.classes.commonest(self.whole(names[0]), n) if len(names) == 1 else needs_records("a product")
+            ),
         )
 
     def _ends(self, response: str) -> tuple[Ints, Ints]:

@@ -97,6 +97,16 @@ class EngineClasses:
         columns = [found.list.get(at, null_on_oob=True).cast(pl.Int64).fill_null(0).to_numpy() for at in range(n)]
         return np.column_stack(columns)
 
+    def commonest(self, value: str, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """At most n different whole numbers of all records, those that most have first, and how many have each."""
+        small, _ = lookup_joins(self.view.connection, self.maps)
+        sql = (
+            f"SELECT v, CAST(COUNT(*) AS BIGINT) AS n FROM ({self._rows_sql({'v': value})}) p WHERE v IS NOT NULL "
+            f"GROUP BY v ORDER BY n DESC, v LIMIT {n}"
+        )
+        found = self.view.connection.fetch(sql, small=small)
+        return found["v"].cast(pl.Int64).to_numpy(), found["n"].to_numpy()
+
     def blocks(self, names: Sequence[str], *, rows: int) -> Iterator[tuple[NDArray[np.int64], Frame]]:
         """The records in blocks, in any order: the class of each, and some columns."""
         quote = self.view.connection.quote

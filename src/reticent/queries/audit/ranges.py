@@ -65,13 +65,13 @@ class Range:
         if columns.n_columns == 0:
             return cls.even(2.0, squares=False)
         least, greatest = (int(end) for end in (columns.extremes[0].min(), columns.extremes[1].max()))
-        there, counts = np.unique(columns.values.integers, return_counts=True)
+        there, counts = columns.commonest(MOST_VALUES + 1)  # of more, no other step makes fewer than `MOST_VALUES`
         step = math.gcd(*(int(value) - least for value in there.tolist())) or 1
         values = max((greatest - least) // step + 1, 2)
         even = cls.even(float(min(values, MOST_VALUES)), squares=values > 2)
         if not len(there):
             return even
-        shares = counts / counts.sum()
+        shares = counts / columns.n_units
         if len(there) > FEW_VALUES:
             most = float(shares.max())
             return replace(even, bits=_entropy([most, 1 - most]) + (1 - most) * even.bits) if most > 0.5 else even
