@@ -68,7 +68,7 @@ def test_households_share_and_pay_least(codes: np.ndarray, k: int, data: st.Data
     household = np.sort(data.draw(hnp.arrays(np.int64, n, elements=st.integers(0, 4))))
     prices = Prices(tuple(float(c) for c in range(1, q + 1)))
     requirement = Requirement(q, (((1 << q) - 1, k),))
-    masks, stuck = household_blanks(codes, requirement, prices, household, shared)
+    masks, stuck = household_blanks(families(codes, requirement), prices, household, shared)
     assert not stuck.any()
     assert is_safe(blanked(codes, masks.tolist()), codes, requirement.combinations, "(k,1)")
     for h in np.unique(household):

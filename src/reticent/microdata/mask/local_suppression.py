@@ -47,8 +47,9 @@ class LocalSuppression(Method):
     The attacker who knows the keys of all records at once may be left with fewer; the facts say how many (`register`).
     *Transparent attacker*, who also knows this method: with `slack` above 0, (k,k) and (k,1) may publish any file that
     is safe, so a blank is inferred only where every truth for which the file is safe has the same value there. The
-    facts say how often that is (`inferred`): exact up to 8 records whose blanks have at most 20,000 completions, beyond
-    that a lower bound. It is a statement about certainty, not about odds. With `slack` = 0, for a risk threshold, and
+    facts say how often that is (`inferred`): exact up to 8 records whose blanks have at most 20,000 completions by the
+    codes that are shown, beyond that a lower bound. It is a statement about certainty, not about odds, and not for
+    somebody who knows that a code occurs which the file does not show. With `slack` = 0, for a risk threshold, and
     under the other semantics: *not for the transparent attacker*.
 
     The cheapest blanks of (k,1) are found exactly, and `bound` is their cost; blanks are drawn by the secret among

@@ -63,8 +63,7 @@ def cheapest_of(
 
 
 def household_blanks(
-    codes: Codes,
-    requirement: Requirement,
+    rare: Families,
     prices: Prices,
     household: NDArray[np.int64],
     shared: int,
@@ -75,12 +74,11 @@ def household_blanks(
 
     `chance` draws the order in which sets of equal cost are tried, the same for all households.
     """
-    rare = families(codes, requirement)
     common = drawn_order(prices.candidates(within=shared), prices, chance)
     own = drawn_order(prices.candidates(within=~shared & ((1 << len(prices.costs)) - 1)), prices, chance)
     order = np.argsort(household, kind="stable")
     edges = np.flatnonzero(np.diff(household[order], prepend=-1, append=-2))
-    chosen = np.zeros(len(codes), np.int64)
+    chosen = np.zeros(len(household), np.int64)
     household_hits(
         edges, order, rare.group, rare.bounds, rare.sets, common, prices.of_masks(common), own, prices.of_masks(own),
         -1 if prices.cap is None else prices.cap, chosen,

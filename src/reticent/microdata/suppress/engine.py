@@ -102,6 +102,7 @@ def _attacked(task: Task) -> Solved:
     # up to half of the slack for blanks that nobody needs, the rest for those that keep others from being inferred
     wider = with_slack(masks, costs, task.slack / 2, generator, rare=rare)
     published = _spread(blanked(task.codes, wider), task)
+    unneeded = costs.of_file(masks_of(published, task.codes)) - bound
     if task.semantics is Semantics.KK:
         if task.risk_threshold is None:
             lent, left = lent_blanks(task.codes, published, task.requirement, task.prices, keep_blanks=True)
@@ -112,7 +113,6 @@ def _attacked(task: Task) -> Solved:
     if task.slack > 0 and task.risk_threshold is None:
         cards = list(task.cards) or [max(int(c) + 1, 1) for c in task.codes.max(axis=0)]
         judge = Judge(cards, task.requirement, task.semantics, task.prices, _ties(task))
-        unneeded = costs.of_file(wider) - bound
         left_over = task.slack * (costs.of_file(masks_of(published, task.codes)) - unneeded) - unneeded
         published = loosened(task.codes, published, judge, generator, budget=left_over)
     return Solved(published, stuck | _above_cap(published, task), None if stuck.any() else bound)
@@ -125,13 +125,11 @@ def _cheapest(task: Task) -> tuple[NDArray[np.int64], NDArray[np.bool_], Familie
         assert task.weights is not None
         masks, stuck = risk_blanks(task.codes, task.weights, task.risk_threshold, task.risk, task.prices, chance=chance)
         return masks, stuck, None
-    if task.household is not None:
-        masks, stuck = household_blanks(
-            task.codes, task.requirement, task.prices, task.household, task.shared, chance=chance
-        )
-        return masks, stuck, None
     rare = families(task.codes, task.requirement)
-    masks, stuck = cheapest_of(rare, task.prices, chance=chance)
+    if task.household is None:
+        masks, stuck = cheapest_of(rare, task.prices, chance=chance)
+    else:
+        masks, stuck = household_blanks(rare, task.prices, task.household, task.shared, chance=chance)
     return masks, stuck, rare
 
 

@@ -3,8 +3,10 @@
 
 With blanks drawn by the secret, every file that is safe for a truth may come out of it. So the transparent attacker lists
 the truths for which the published file is safe; a blank that has the same value in all of them is inferred. Small files
-are enumerated. In larger ones two arguments give a lower bound: a value that too few published records fit is impossible,
-and where just enough records can fit a published one, all of them do.
+are enumerated by the codes that they show: whoever knows of more codes has more truths to choose from. Whether a file is
+good enough must be seen from the file alone. If it depended on codes that only the truth has, some truths would not lead
+to this file, and the attacker could rule them out. In larger files two arguments give a lower bound: a value that too few
+published records fit is impossible, and where just enough records can fit a published one, all of them do.
 """
 
 from collections.abc import Iterator
@@ -20,9 +22,9 @@ from reticent.kernels.grouping import pattern_table
 from reticent.kernels.wildcards import compatible_sums
 from reticent.microdata.risk.semantics import Semantics, count_codes
 from reticent.microdata.suppress.requirement import Prices, Requirement, variables_of
+from reticent.microdata.suppress.slack import MOST_RECORDS
 from reticent.microdata.suppress.ties import spread
 
-MOST_RECORDS = 8
 MOST_FILES = 20_000
 MOST_VALUES = 64
 """Ways to complete a record up to which it is looked at in a large file."""
@@ -175,17 +177,40 @@ def _blank_more(codes: Codes, published: Codes, wanted: NDArray[np.bool_], price
 def _is_small(published: Codes, blank: NDArray[np.bool_], judge: Judge) -> bool:
     if len(published) > MOST_RECORDS:
         return False
-    return prod(judge.cards[v] for v in judge.unknowns(blank)[0]) <= MOST_FILES
+    codes = _shown(published)
+    return prod(max(2, len(codes[v])) for v in judge.unknowns(blank)[0]) <= MOST_FILES
+
+
+def _shown(published: Codes) -> list[list[int]]:
+    """The codes that each variable shows; one without a name where all are blank."""
+    return [np.unique(column[column >= 0]).tolist() or [0] for column in published.T]
 
 
 def enumerated(published: Codes, blank: NDArray[np.bool_], judge: Judge) -> NDArray[np.bool_]:
-    """Which blanks have one value in all truths for which the published file is safe."""
+    """Which blanks do not have two values or more among the truths for which the published file is safe.
+
+    A variable that shows one code may have others: its blanks must be able to have one more.
+    """
+    codes = _shown(published)
+    out = _without_choice(published, blank, judge, codes)
+    for v, own in enumerate(codes):
+        if len(own) == 1 and blank[:, v].any():
+            more = [[*own, own[0] + 1] if u == v else other for u, other in enumerate(codes)]
+            out[:, v] = _without_choice(published, blank, judge, more)[:, v]
+    return out
+
+
+def _without_choice(
+    published: Codes, blank: NDArray[np.bool_], judge: Judge, codes: list[list[int]]
+) -> NDArray[np.bool_]:
+    """Which blanks have fewer than two values, with these codes of each variable."""
     variables, places, which = judge.unknowns(blank)
     seen: list[set[int]] = [set() for _ in variables]
     truth = published.copy()
     ones = np.ones(len(published), np.int64)
-    for values in product(*(range(judge.cards[v]) for v in variables)):
-        if all(len(known) > 1 for known in seen):
+    enough = [min(2, len(codes[v])) for v in variables]
+    for values in product(*(codes[v] for v in variables)):
+        if all(len(known) >= least for known, least in zip(seen, enough, strict=True)):
             break
         if all(value in known for value, known in zip(values, seen, strict=True)):
             continue
@@ -194,8 +219,8 @@ def enumerated(published: Codes, blank: NDArray[np.bool_], judge: Judge) -> NDAr
             for value, known in zip(values, seen, strict=True):
                 known.add(value)
     out = np.zeros(blank.shape, np.bool_)
-    single = np.array([len(known) == 1 and judge.cards[v] > 1 for known, v in zip(seen, variables, strict=True)])
-    out[places[:, 0], places[:, 1]] = single[which] if single.size else False
+    few = np.array([len(known) < least for known, least in zip(seen, enough, strict=True)], np.bool_)
+    out[places[:, 0], places[:, 1]] = few[which]
     return out
 
 

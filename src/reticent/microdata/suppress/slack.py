@@ -17,7 +17,9 @@ from reticent.microdata.suppress.requirement import Prices
 
 Masks = NDArray[np.int64]
 LAST_DRAW = 40
-"""Draws of a file whose budget is less than one blank; each is half as likely to be taken as the one before."""
+"""Draws beyond what a budget pays for in full; each is half as likely to be taken as the one before."""
+MOST_RECORDS = 8
+"""Records up to which no safe file may be out of reach, however many blanks it has."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,9 @@ def with_slack(
 ) -> Masks:
     """The masks, some of them wider or exchanged for costlier ones that serve as well, for at most `slack` of their cost.
 
-    A budget below the price of one blank is spent with the probability that keeps the expected cost within it. A file
-    that needs no blank has the budget of a file that needs one: otherwise a blank would prove that one was needed.
+    A budget below the price of one blank is spent with the probability that keeps the expected cost within it, and so is
+    what a small file has left of a larger one: a file beyond its budget would rule out the truths that need few blanks. A
+    file that needs no blank has the budget of a file that needs one: otherwise a blank would prove that one was needed.
     """
     free = [v for v in range(len(costs.prices.costs)) if not costs.prices.frozen >> v & 1]
     out = masks.copy()
@@ -61,20 +64,21 @@ def with_slack(
     least = min(costs.prices.costs[v] for v in free)
     budget = slack * max(costs.of_file(masks), least)
     proposals = _Proposals(masks, costs, free, rare, generator)
-    if budget < least:
+    left = budget
+    if budget >= least:
+        left *= float(np.sqrt(generator.random()))
+        for _ in range(20 + 4 * int(budget / least)):
+            if left < least:
+                break
+            record, mask, price = proposals.draw(out)
+            if 0 <= price <= left:
+                out[record] = mask
+                left -= price
+    if budget < least or len(masks) <= MOST_RECORDS:
         for draw in range(1, LAST_DRAW + 1):
             record, mask, price = proposals.draw(out)
-            if price >= 0 and generator.random() * max(price, budget) < budget * 0.5**draw:
+            if price >= 0 and generator.random() * max(price, left) < left * 0.5**draw:
                 out[record] = mask
-        return out
-    left = budget * float(np.sqrt(generator.random()))
-    for _ in range(20 + 4 * int(budget / least)):
-        if left < least:
-            break
-        record, mask, price = proposals.draw(out)
-        if 0 <= price <= left:
-            out[record] = mask
-            left -= price
     return out
 
 
@@ -106,4 +110,6 @@ class _Proposals:
             proposed |= now
         if proposed == now or (cap is not None and proposed.bit_count() > cap):
             return record, now, -1.0
-        return record, proposed, self._costs.of(record, proposed) - self._costs.of(record, now)
+        # what a member no longer needs stays blank as long as another one needs it, so it is not paid back
+        saved = 0.0 if self._costs.shared else self._costs.of(record, now & ~proposed)
+        return record, proposed, self._costs.of(record, proposed & ~now) - saved
