@@ -13,9 +13,10 @@ from reticent.data.microdata import Microdata
 from reticent.data.schema import Role
 from reticent.microdata import edits
 from reticent.microdata.mask.synthesize import Synthesize
+from reticent.microdata.perturb.columns import Column
 from reticent.microdata.perturb.combining import combine
 from reticent.microdata.perturb.leaves import bounded, number_atoms, shared_values, step_of
-from reticent.microdata.perturb.synthesis import Column, Source, fit_tree
+from reticent.microdata.perturb.synthesis import Source, fit_tree
 
 
 def survey(n: int = 3000, seed: int = 0):
@@ -166,7 +167,7 @@ def test_tree_orders_nominal_codes_by_the_response() -> None:
     code = rng.integers(0, 20, 4000)
     response = np.where(code % 2 == 0, 0.0, 10.0) + 0.01 * rng.standard_normal(4000)
     source = Source(Column(response), rng.exponential(size=4000), np.arange(4000), 5)
-    tree = fit_tree(source, [Column(code, 20)], minimum_leaf=500, state=1)
+    tree = fit_tree(source, [Column(code, 20)], minimum_leaf=150, state=1)
     drawn = tree.draw([Column(np.arange(20), 20)], rng.random(20))
     assert np.array_equal(drawn > 5, np.arange(20) % 2 == 1)
 

@@ -24,7 +24,7 @@ from reticent.microdata.edits import EditRule, read_rules, violations
 from reticent.microdata.perturb import synthesis
 from reticent.microdata.perturb.binding import STRUCTURE, Units, check_variables, differing, recoded, units
 from reticent.microdata.perturb.binding import with_all_numbers as with_numbers
-from reticent.microdata.perturb.synthesis import Column
+from reticent.microdata.perturb.columns import Column
 from reticent.microdata.risk.copied import match_rates
 
 # Tries to satisfy the rules: first from the model, then from all observed values.
@@ -44,13 +44,14 @@ class Synthesize(Method):
     handed on: values that at least `k` respondents share are kept, all others are smoothed over blocks of at least `k`
     respondents (three where `k` is 2), and a number that would dominate its block counts as the next one does.
     Codes are drawn by their share in a leaf of at least `minimum_leaf` records (as many as needed for the rates below: 30, or
-    the root of the number of records). With `keys` only records that are rare on them are replaced (partially
-    synthetic). `rules` are edit rules that every replaced record satisfies.
+    the root of the number of records), and codes that fewer respondents have explain others only together. With `keys`
+    only records that are rare on them are replaced (partially synthetic). `rules` are edit rules that every replaced
+    record satisfies.
 
     For whom it holds. A synthetic record may equal a true one; records are not compared with true ones and left out, because
     a gap would be evidence. What is promised, to the arithmetic and the transparent attacker, is that records that were
     used are met hardly more often than records that were held back: the facts of a run give both rates (`match`), from
-    a random half of the file, where a whole file of 200 to 50,000 records is synthesised. It is a rate over records, not a
+    a random half of the file, where all variables of 200 to 50,000 records are synthesised. It is a rate over records, not a
     bound for each of them, and not differential privacy. With `minimum_leaf` below its default it grows.
     """
 
@@ -106,7 +107,7 @@ class Synthesize(Method):
         if self._comparable(data):
             facts["match"] = self._match(data, who, source.child("match"), part(progress, share, 1.0))
         else:
-            facts["match"] = f"not judged: only whole files of {FEWEST:,} to {MOST:,} records are"
+            facts["match"] = f"not judged: only whole files (all variables, {FEWEST:,} to {MOST:,} records) are"
         progress(1.0, self.name)
         return Applied(masked, _count_changes(data, masked, self.variables), facts)
 
@@ -132,7 +133,8 @@ class Synthesize(Method):
         return masked
 
     def _comparable(self, data: Microdata) -> bool:
-        return not self.keys and FEWEST <= data.n_records <= MOST
+        others = [v for v in data.schema.variables if v.name not in self.variables and v.role not in STRUCTURE]
+        return not self.keys and not others and FEWEST <= data.n_records <= MOST
 
     def _match(self, data: Microdata, who: Units, secret: Secret, progress: Progress) -> dict[str, Any]:
         """Synthesise a random half and look both halves up in the result: is what was used met more often?"""
@@ -199,7 +201,7 @@ class Synthesize(Method):
         if not predictors or len(source.who) < 2 * leaf:
             return synthesis.fit_marginal(source)
         if self.model == "parametric":
-            return synthesis.fit_regression(source, predictors)
+            return synthesis.fit_regression(source, predictors, minimum_leaf=leaf)
         state = work.secret.words("tree")[0] % (2**31)
         return synthesis.fit_tree(source, predictors, minimum_leaf=leaf, state=state)
 

@@ -17,33 +17,11 @@ from scipy import special
 from reticent.base.arrays import Floats, Ints
 from reticent.base.optional import need
 from reticent.microdata.perturb.additive import normal_scores
+from reticent.microdata.perturb.columns import Column, Design, fit_design
 from reticent.microdata.perturb.leaves import Atoms, Cell, code_atoms, number_atoms
 
 SPLIT_GAIN = 3.0
 """A split lowers the impurity by this many times the share of one record: less is noise, which only copies records."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """One variable: numbers, or codes of `n_codes` categories (0: numeric) that may be ordered."""
-
-    values: NDArray[Any]
-    n_codes: int = 0
-    ordered: bool = False
-
-    @property
-    def numeric(self) -> bool:
-        """Whether it holds numbers."""
-        return self.n_codes == 0
-
-    @property
-    def missing(self) -> NDArray[np.bool_]:
-        """Which values are missing."""
-        return np.isnan(self.values) if self.numeric else self.values < 0
-
-    def take(self, rows: NDArray[Any]) -> "Column":
-        """Some records."""
-        return Column(self.values[rows], self.n_codes, self.ordered)
 
 
 class Model(Protocol):
@@ -107,7 +85,7 @@ def fit_tree(source: Source, predictors: Sequence[Column], *, minimum_leaf: int,
     """Grow a tree until leaves have `minimum_leaf` records; nominal predictors are ordered by the response."""
     trees = need("sklearn.tree", extra="synthesis", purpose="synthesis by trees")
     response = _on_one_scale(source.response)
-    scores = tuple(_code_scores(predictor, response) for predictor in predictors)
+    scores = tuple(_code_scores(one, response, one.common(source.who, minimum_leaf)) for one in predictors)
     design = tree_design(predictors, scores)
     kind = trees.DecisionTreeRegressor if response.numeric else trees.DecisionTreeClassifier
     least = SPLIT_GAIN * _impurity(response) / len(response.values)
@@ -162,22 +140,25 @@ def tree_design(predictors: Sequence[Column], scores: Sequence[Floats | None]) -
     return np.column_stack(columns).astype(np.float32)
 
 
-def _code_scores(predictor: Column, response: Column) -> Floats | None:
+def _code_scores(predictor: Column, response: Column, common: Sequence[int]) -> Floats | None:
     """A number for each nominal code: the mean response, or the first axis of its table with the response's codes.
 
     Ordered by these, splits of a tree are the best two-way splits of the codes (Breiman et al. 1984 for two classes).
-    The last entry is for missing ones.
+    The last entry is for missing ones. Codes that are not `common` have one score: by its own, a code that one person has
+    would go where that person's response is.
     """
     if predictor.numeric or predictor.ordered or predictor.n_codes <= 2:
         return None
     size = predictor.n_codes + 1
-    code = np.where(predictor.values < 0, predictor.n_codes, predictor.values).astype(np.int64)
+    place = np.full(size, len(common))
+    place[list(common)] = np.arange(len(common))
+    code = place[predictor.values.astype(np.int64)]
     if response.numeric:
         count = np.bincount(code, minlength=size)
         total = np.bincount(code, weights=response.values, minlength=size)
         mean = float(response.values.mean())
-        return np.where(count > 0, total / np.maximum(count, 1), mean)
-    table = np.zeros((size, response.n_codes))
+        return np.asarray(np.where(count > 0, total / np.maximum(count, 1), mean)[place])
+    table = np.zeros((len(common) + 1, response.n_codes))
     np.add.at(table, (code, response.values.astype(np.int64)), 1.0)
     rows, columns = table.sum(axis=1, keepdims=True), table.sum(axis=0, keepdims=True)
     expected = rows @ columns / max(1.0, table.sum())
@@ -185,8 +166,8 @@ def _code_scores(predictor: Column, response: Column) -> Floats | None:
     axis = np.linalg.svd(residual, full_matrices=False)[0][:, 0]
     # The sign of an axis is arbitrary; fix it, so that the same data give the same tree.
     axis = axis * (1.0 if axis[np.argmax(np.abs(axis))] >= 0 else -1.0)
-    scores: Floats = np.divide(axis, np.sqrt(rows.ravel()), out=np.zeros(size), where=rows.ravel() > 0)
-    return scores
+    scores: Floats = np.divide(axis, np.sqrt(rows.ravel()), out=np.zeros(len(rows)), where=rows.ravel() > 0)
+    return np.asarray(scores[place])
 
 
 @dataclass(frozen=True)
@@ -196,11 +177,11 @@ class NormalRegression:
     atoms: Atoms
     coefficients: Floats
     deviation: float
-    scaling: tuple[Floats, Floats]
+    design: Design
 
     def draw(self, predictors: Sequence[Column], uniform: Floats) -> NDArray[Any]:
         """A draw of the score of each record, as a value."""
-        mean = _standardised(linear_design(predictors), self.scaling) @ self.coefficients
+        mean = self.design.of(predictors) @ self.coefficients
         noise = special.ndtri(np.clip(uniform, 1e-16, 1.0 - 1e-16))
         share = np.minimum(special.ndtr(mean + self.deviation * noise), np.nextafter(1.0, 0.0))
         return self.atoms.draw(np.zeros(len(share), dtype=np.int64), share)
@@ -211,57 +192,46 @@ class LogisticRegression:
     """A multinomial logistic regression of the codes."""
 
     model: Any
-    scaling: tuple[Floats, Floats]
+    design: Design
 
     def draw(self, predictors: Sequence[Column], uniform: Floats) -> NDArray[Any]:
         """A code drawn from each record's probabilities."""
-        shares = self.model.predict_proba(_standardised(linear_design(predictors), self.scaling))
+        shares = self.model.predict_proba(self.design.of(predictors))
         place = (np.cumsum(shares, axis=1) <= uniform[:, None]).sum(axis=1).clip(0, shares.shape[1] - 1)
         return np.asarray(self.model.classes_[place])
 
 
-def fit_regression(source: Source, predictors: Sequence[Column]) -> Model:
-    """A parametric model; exponential weights (the Bayesian bootstrap) make its parameters a posterior draw."""
+def fit_regression(source: Source, predictors: Sequence[Column], *, minimum_leaf: int) -> Model:
+    """A parametric model; exponential weights (the Bayesian bootstrap) make its parameters a posterior draw.
+
+    It leans on single records as little as a tree does: no column of its design stands for fewer than `minimum_leaf` of them,
+    and coefficients are drawn to 0 by the weight of as many.
+    """
     response, exponential = source.response, source.exponential
-    raw = linear_design(predictors)
-    deviation = raw.std(axis=0)
-    scaling = (raw.mean(axis=0), np.where(deviation > 0, deviation, 1.0))
-    design = _standardised(raw, scaling)
+    if not response.numeric and len(np.unique(response.values)) == 1:
+        return fit_marginal(source)
+    design = fit_design(predictors, source.who, fewest=minimum_leaf)
+    columns = design.of(predictors)
     if response.numeric:
         scores = normal_scores(response.values[:, None])[:, 0]
-        root = np.sqrt(exponential)
-        coefficients = np.asarray(
-            np.linalg.lstsq(design * root[:, None], scores * root, rcond=None)[0], dtype=np.float64
-        )
-        residual = scores - design @ coefficients
+        coefficients = _ridge(columns, scores, exponential, float(minimum_leaf))
+        residual = scores - columns @ coefficients
         spread = float(np.sqrt(np.average(residual**2, weights=exponential)))
         even = Source(response, np.ones(len(exponential)), source.who, source.k)
-        return NormalRegression(fit_marginal(even).atoms, coefficients, spread, scaling)
-    if len(np.unique(response.values)) == 1:
-        return fit_marginal(source)
+        return NormalRegression(fit_marginal(even).atoms, coefficients, spread, design)
     linear = need("sklearn.linear_model", extra="synthesis", purpose="parametric synthesis")
     with warnings.catch_warnings():
         # Not fully converged coefficients still give proper probabilities; nothing else is warned about here.
         warnings.simplefilter("ignore")
-        model = linear.LogisticRegression(max_iter=200).fit(design, response.values, sample_weight=exponential)
-    return LogisticRegression(model, scaling)
+        regression = linear.LogisticRegression(max_iter=200, C=1.0 / minimum_leaf)
+        model = regression.fit(columns, response.values, sample_weight=exponential)
+    return LogisticRegression(model, design)
 
 
-def linear_design(predictors: Sequence[Column]) -> Floats:
-    """Constant, numbers (missing at 0 with an indicator), and an indicator for each code but the first."""
-    n = len(predictors[0].values)
-    columns: list[Floats] = [np.ones(n)]
-    for predictor in predictors:
-        if predictor.numeric:
-            columns.append(np.where(np.isnan(predictor.values), 0.0, predictor.values))
-            columns.append(np.isnan(predictor.values).astype(np.float64))
-        else:
-            columns += [(predictor.values == code).astype(np.float64) for code in range(1, predictor.n_codes)]
-            columns.append((predictor.values < 0).astype(np.float64))
-    return np.column_stack(columns)
-
-
-def _standardised(design: Floats, scaling: tuple[Floats, Floats]) -> Floats:
-    centered: Floats = (design - scaling[0]) / scaling[1]
-    centered[:, 0] = 1.0
-    return centered
+def _ridge(columns: Floats, scores: Floats, weights: Floats, penalty: float) -> Floats:
+    """Weighted least squares whose coefficients, all except that of the constant, are drawn to 0."""
+    root = np.sqrt(weights)
+    pull = np.sqrt(penalty) * np.eye(columns.shape[1])[1:]
+    both = np.vstack((columns * root[:, None], pull))
+    wanted = np.append(scores * root, np.zeros(len(pull)))
+    return np.asarray(np.linalg.lstsq(both, wanted, rcond=None)[0], dtype=np.float64)
