@@ -40,8 +40,9 @@ class Column:
     def common(self, who: Ints, fewest: int) -> tuple[int, ...]:
         """Codes (−1: missing; 0: a number) of at least so many respondents, if those of all others are none or as many."""
         state = np.where(self.missing, -1, 0) if self.numeric else self.values
-        pairs = np.unique(np.column_stack((state, who)).astype(np.int64), axis=0)
-        found, count = np.unique(pairs[:, 0], return_counts=True)
+        width = int(who.max(initial=0)) + 1
+        pairs = np.unique(state.astype(np.int64) * width + who)
+        found, count = np.unique(pairs // width, return_counts=True)
         order = np.argsort(-count, kind="stable")
         kept = int((count >= fewest).sum())
         while kept and 0 < count[order[kept:]].sum() < fewest:

@@ -85,7 +85,7 @@ def fit_tree(source: Source, predictors: Sequence[Column], *, minimum_leaf: int,
     """Grow a tree until leaves have `minimum_leaf` records; nominal predictors are ordered by the response."""
     trees = need("sklearn.tree", extra="synthesis", purpose="synthesis by trees")
     response = _on_one_scale(source.response)
-    scores = tuple(_code_scores(one, response, one.common(source.who, minimum_leaf)) for one in predictors)
+    scores = tuple(_code_scores(one, response, source.who, minimum_leaf) for one in predictors)
     design = tree_design(predictors, scores)
     kind = trees.DecisionTreeRegressor if response.numeric else trees.DecisionTreeClassifier
     least = SPLIT_GAIN * _impurity(response) / len(response.values)
@@ -140,15 +140,16 @@ def tree_design(predictors: Sequence[Column], scores: Sequence[Floats | None]) -
     return np.column_stack(columns).astype(np.float32)
 
 
-def _code_scores(predictor: Column, response: Column, common: Sequence[int]) -> Floats | None:
+def _code_scores(predictor: Column, response: Column, who: Ints, fewest: int) -> Floats | None:
     """A number for each nominal code: the mean response, or the first axis of its table with the response's codes.
 
     Ordered by these, splits of a tree are the best two-way splits of the codes (Breiman et al. 1984 for two classes).
-    The last entry is for missing ones. Codes that are not `common` have one score: by its own, a code that one person has
-    would go where that person's response is.
+    The last entry is for missing ones. Codes of fewer respondents than `fewest` have one score: by its own, a code that one
+    person has would go where that person's response is.
     """
     if predictor.numeric or predictor.ordered or predictor.n_codes <= 2:
         return None
+    common = predictor.common(who, fewest)
     size = predictor.n_codes + 1
     place = np.full(size, len(common))
     place[list(common)] = np.arange(len(common))
