@@ -21,7 +21,6 @@ from reticent.releases.contexts import MOST_PAIRS, Contexts, Pair, choices, home
 from reticent.releases.pool import Movement
 from reticent.releases.stack import exact_product
 from reticent.releases.system import System
-from reticent.releases.values import Values
 
 MOST_ITEMS = 40
 """Movements of more coarse classes are left to the programs."""
@@ -47,15 +46,11 @@ class _Item:
 
 @dataclass(eq=False)
 class Dealer:
-    """Deals movements over the classes of a system with a center that satisfies everything.
-
-    With `bringing` people may move to where a relation leaves no room for them: they bring a value along.
-    """
+    """Deals movements over the classes of a system with a center that satisfies everything."""
 
     system: System
     low: Ints
     high: Ints
-    bringing: bool = False
     _new: dict[Any, Any] = field(default_factory=dict)
     _others: dict[int, Ints] = field(default_factory=dict)
     _contexts: dict[int, Contexts] = field(default_factory=dict)
@@ -81,8 +76,6 @@ class Dealer:
         """A random number per row that leaves no room on a side, 0 for the others."""
         system = self.system
         tight = (self._sums == system.row_low) | (self._sums == system.row_high)
-        if self.bringing:
-            tight &= ~self._related
         keys = np.random.default_rng(len(tight)).integers(1, 2**62, size=len(tight), dtype=np.int64)
         return np.where(tight, keys, 0)
 
@@ -102,21 +95,13 @@ class Dealer:
 
     @cached_property
     def _frozen(self) -> Mask:
-        """Classes that cannot move up: a row of theirs is as small as it can be, or has room only if values come along."""
+        """Classes that cannot move up: a row of theirs is as small as it can be."""
         system = self.system
         least = system.rows.min(axis=1).toarray().reshape(-1) if system.rows.shape[0] else np.zeros(0)
         floor = system.rows @ np.maximum(self.low, -(2**40))
         full = np.flatnonzero((least >= 0) & (floor == system.row_high))
         out = np.zeros(system.classes.n, dtype=bool)
         out[system.rows[full].indices] = True
-        if self.bringing:
-            return out
-        rows = system.rows[np.flatnonzero((self._sums == system.row_low) & (system.row_high > system.row_low))]
-        lowers = rows.data < 0
-        of_row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
-        room = np.zeros(rows.shape[0], dtype=bool)
-        room[of_row[lowers & (self.center > self.low)[rows.indices]]] = True
-        out[rows.indices[lowers & ~room[of_row]]] = True
         return out
 
     def kept(self, key: str, make: Callable[[], T], release: int | None = None) -> T:
@@ -168,18 +153,6 @@ class Dealer:
         totals = np.zeros(len(labels), dtype=np.int64)
         np.add.at(totals, place.reshape(-1), movement.steps)
         return {int(k): int(t) for k, t in zip(labels, totals, strict=True) if t}
-
-    def dealt(self, release: int, coarse: dict[int, int], barred: Ints | None = None) -> Movement | None:
-        """A movement dealt out: in like contexts if that can be, by people who bring values along if it must be."""
-        found = self.deal_in_contexts(release, coarse, barred)
-        found = found or self.deal(release, coarse, barred, thorough=barred is None)
-        if found is None and not self.bringing and self._related.any():
-            return self._bringing.dealt(release, coarse, barred)
-        return found
-
-    @cached_property
-    def _bringing(self) -> "Dealer":
-        return Dealer(self.system, self.low, self.high, bringing=True)
 
     def deal(
         self, release: int, coarse: dict[int, int], barred: Ints | None = None, *, thorough: bool = False
@@ -266,11 +239,9 @@ class Dealer:
 
     def able(self, release: int, coarse: dict[int, int]) -> Ints:
         """The classes of coarse classes that can move as is wanted there, by one; not all where there are very many."""
-        who = self._bringing if self._related.any() else self
-        found = [who._able(release, label, 1 if amount > 0 else -1, None) for label, amount in coarse.items()]
-        every = np.concatenate([np.zeros(0, dtype=np.int64), *found])
-        able = every[:: -(-len(every) // MOST_ABLE) or 1]
-        return np.union1d(able, self._values.near(able, self._codes[:, -1])) if self._related.any() else able
+        found = [self._able(release, label, 1 if amount > 0 else -1, None) for label, amount in coarse.items()]
+        able = np.concatenate([np.zeros(0, dtype=np.int64), *found])
+        return able[:: -(-len(able) // MOST_ABLE) or 1]
 
     def _mask(self, barred: Ints) -> Mask:
         """The classes that are barred; the same ones are asked for many times in a row."""
@@ -401,32 +372,7 @@ class Dealer:
         steps = np.zeros(len(classes), dtype=np.int64)
         np.add.at(steps, place.reshape(-1), amounts)
         movement = Movement(classes[steps != 0], steps[steps != 0])
-        return movement if self.fits(movement) else self.with_values(movement)
-
-    def with_values(self, movement: Movement) -> Movement | None:
-        """The movement with values that come and go with the people who move, where only relations miss them."""
-        change = self._by_class[:, movement.classes] @ movement.steps
-        rows = np.flatnonzero(change)
-        sums = self._sums[rows] + change[rows]
-        short, above = sums < self.system.row_low[rows], sums > self.system.row_high[rows]
-        if above.any() or not short.any() or bool((self.system.row_high == self.system.row_low)[rows[short]].any()):
-            return None
-        more = self._values.along(rows[short], self.system.row_low[rows[short]] - sums[short], self._codes[:, -1])
-        if more is None:
-            return None
-        steps = movement.full(self.system.classes.n)
-        np.add.at(steps, np.array(list(more), dtype=np.int64), np.array(list(more.values()), dtype=np.int64))
-        whole = Movement.of(steps)
-        return whole if self.fits(whole) else None
-
-    @cached_property
-    def _related(self) -> Mask:
-        """The rows by which relations connect values with counts."""
-        return self._values.related(self._codes[:, -1])
-
-    @cached_property
-    def _values(self) -> Values:
-        return Values(self.system, self.center, self.low)
+        return movement if self.fits(movement) else None
 
     def fits(self, movement: Movement) -> bool:
         """Whether a movement ends within all bounds and rows."""

@@ -192,10 +192,8 @@ class Judge:
             for k in (k for k in numbers if not moved.alive[k]):
                 coarse = self.dealer.coarse(moved.pool.movements[k], release)
                 self._known[sight, upper] = coarse
-                if k in done:
-                    continue
+                found = None if k in done else self._deal(release, coarse)
                 done.add(k)
-                found = self.dealer.with_values(moved.pool.movements[k]) or self.dealer.dealt(release, coarse)
                 if found is not None:
                     moved.pool.movements[k], moved.alive[k] = found, True
 
@@ -214,13 +212,18 @@ class Judge:
             if way in tried:
                 continue
             tried.append(way)
-            found = self.dealer.dealt(release, way, barred)
+            found = self._deal(release, way, barred)
             if found is not None:
                 number = self._add(found)
                 if self._serves(number, sight, end, upper):
                     self._add_opposite(number)
                     return [number]
         return []
+
+    def _deal(self, release: int, way: Way, barred: Ints | None = None) -> Movement | None:
+        """What moves in the cells of a release, dealt out over classes: in like contexts if that can be."""
+        found = self.dealer.deal_in_contexts(release, way, barred)
+        return found or self.dealer.deal(release, way, barred, thorough=barred is None)
 
     def _ways(self, sight: int, end: int, upper: bool, release: int) -> Iterator[Way]:
         """Ways in which the cells of a release can move so that a watched sum reaches an end, as far as they are known."""
