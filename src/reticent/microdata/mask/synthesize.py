@@ -52,7 +52,8 @@ class Synthesize(Method):
     a gap would be evidence. What is promised, to the arithmetic and the transparent attacker, is that records that were
     used are met hardly more often than records that were held back: the facts of a run give both rates (`match`), from
     a random half of the file, where all variables of 200 to 50,000 records are synthesised. It is a rate over records, not a
-    bound for each of them, and not differential privacy. With `minimum_leaf` below its default it grows.
+    bound for each of them, and not differential privacy. With `minimum_leaf` below its default it grows, and with `parametric` in
+    files of a few hundred records (a difference of 0.07 was seen with 250).
     """
 
     name: ClassVar[str] = "synthesize"
