@@ -1,6 +1,6 @@
 """The auditor's verdicts equal those of an independent exact oracle: never later, never earlier."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import combinations
 from typing import Any
 
@@ -27,12 +27,19 @@ from reticent.releases.rows import LinearRow
 
 
 class LinearMode(AuditedMode):
-    """The mode `exact` without what it counts of whole values, which has tests of its own: the oracle knows nothing of it."""
+    """The mode `exact` as the oracle knows it: without what it counts of whole values, and each of sums and squares alone.
+
+    Both have tests of their own: all databases that fit are listed in tests/attacks/test_query_counted_as.py and
+    test_query_insider_bounds.py.
+    """
 
     def _digits_of(self, key: tuple[str, ...]) -> None:
         return None
 
     def _guessed_of(self, key: tuple[str, ...], rules: SetRules) -> None:
+        return None
+
+    def _with_squares(self, names: Iterable[str]) -> None:
         return None
 
 
