@@ -151,6 +151,10 @@ class HighsSession:
         if name == "kUnboundedOrInfeasible":
             self._option("presolve", "off")
             name = self._run(time_limit)
+        if name == "kOptimal" and not self._is_mip and self._highs.getInfo().primal_solution_status != 2:
+            # a basis of an earlier program that misses the bounds of this one by more than the tolerance
+            self.forget_basis()
+            name = self._run(time_limit)
         status = _STATUS.get(name, Status.FAILED)
         if status is Status.FAILED:
             raise SolverError(f"HiGHS: the solve ended as {name}.")

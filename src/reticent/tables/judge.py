@@ -18,7 +18,7 @@ from reticent.tables.apriori import Entry, EntryGroup, Knowledge, apply_groups
 from reticent.tables.costs import TableCost, costs_by_table
 from reticent.tables.protection import Judgement, judge_cells
 from reticent.tables.rules import Rule
-from reticent.tabulation.codings import Coding, with_codings
+from reticent.tabulation.codings import Side, with_codings
 from reticent.tabulation.linked import System, link
 from reticent.tabulation.same_records import same_cells, with_same_cells
 
@@ -35,17 +35,18 @@ class LinkedTable:
 
 
 def judge_linked(
-    tables: Sequence[LinkedTable], a_priori: Sequence[Entry] = (), codings: Sequence[Coding] = ()
+    tables: Sequence[LinkedTable], a_priori: Sequence[Entry] = (), codings: Sequence[Side] = ()
 ) -> tuple[System, Knowledge]:
     """One system of all the cells: each table judged by its own rules, then what is known beforehand.
 
     Cells with the same records are the same cell: a relation says that they are equal, and what is unsafe for one is
-    unsafe for all of them. `a_priori` names cells by the codes of all dimensions of the system, `codings` are variables of which
-    one determines the other: its codes add up to theirs.
+    unsafe for all of them. `a_priori` names cells by the codes of all dimensions of the system, `codings` say which
+    codes of different tables add up to the same.
     """
     system = link(_alike([one.table for one in tables]))
     same = _same_cells(tables, system)
-    system = with_codings(with_same_cells(system, same), codings)
+    marked = all(one.marks is not None for one in tables)
+    system = with_codings(with_same_cells(system, same), codings, equal=not marked)
     verdict = _spread(_merged(system, [judge_cells(one.table, one.rules) for one in tables]), same)
     groups = [_moved(group, one.table, system) for one in tables for group in one.groups]
     # what a table file declares comes before what any a-priori file says

@@ -14,11 +14,13 @@ from reticent.data.response_relations import COUNT, ResponseRelation, parse_rela
 from reticent.data.table import TableSpec
 from reticent.data.table_plan import BoundsOptions
 from reticent.tables.apriori import Knowledge
-from reticent.tables.judge import judge_linked
+from reticent.tables.judge import LinkedTable, judge_linked
 from reticent.tables.make import Making, make_tables
 from reticent.tables.memory import Memory
 from reticent.tables.request import TableRequest, WantedTable, rules_of_counts
-from reticent.tabulation.codings import Coding, codings_of
+from reticent.tabulation.code_columns import CodeColumns
+from reticent.tabulation.codings import Side, codings_of
+from reticent.tabulation.coinciding import coinciding
 from reticent.tabulation.linked import System
 from reticent.tabulation.responses import lacking, name_of_response, ties_in_cells, ties_in_records
 from reticent.tabulation.tied_responses import Tie
@@ -102,7 +104,8 @@ def _judged(
     request: TableRequest, wanted: Sequence[WantedTable], numbers: tuple[int, ...], how: Making, progress: Progress
 ) -> ResponseTables:
     tables, notes = make_tables(wanted, how, progress)
-    system, knowledge = judge_linked(tables, request.a_priori, _codings(wanted))
+    codings, said = _codings(wanted, tables)
+    system, knowledge = judge_linked(tables, request.a_priori, codings)
     return ResponseTables(
         system,
         knowledge,
@@ -111,18 +114,23 @@ def _judged(
         {at: one.earlier for at, one in enumerate(wanted) if one.earlier is not None},
         {at: one.previous for at, one in enumerate(wanted) if one.previous is not None},
         frozenset(at for at, number in enumerate(numbers) if number >= len(request.tables)),
-        notes,
+        (*notes, *said),
         {at: one.memory for at, one in enumerate(wanted) if one.memory != Memory()},
     )
 
 
-def _codings(wanted: Sequence[WantedTable]) -> tuple[Coding, ...]:
-    """Which variables of linked tables determine others; of records in an engine, and of finished tables, that is not known."""
-    data = wanted[0].records
-    if len(wanted) < 2 or not isinstance(data, Microdata):
-        return ()
-    specs = [one.source for one in wanted if isinstance(one.source, TableSpec)]
-    return codings_of(data, tuple(dict.fromkeys(d.variable for spec in specs for d in spec.dimensions)))
+def _codings(wanted: Sequence[WantedTable], tables: Sequence[LinkedTable]) -> tuple[tuple[Side, ...], tuple[str, ...]]:
+    """How codes of different tables add up to the same, as far as records or finished tables show it; and what is not judged."""
+    if len(wanted) < 2:
+        return (), ()
+    if wanted[0].records is None:
+        return coinciding([one.table for one in tables])
+    sources = [
+        (one.records, one.source)
+        for one in wanted
+        if one.records is not None and isinstance(one.source, TableSpec) and one.redesign is None
+    ]
+    return codings_of(CodeColumns.of(sources)) if len(sources) == len(wanted) else (), ()
 
 
 def _name(one: WantedTable) -> str:

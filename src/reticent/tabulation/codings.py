@@ -1,76 +1,223 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Variables of linked tables of which one determines the other: a region is the sum of its districts in all of them."""
+"""Linked tables by several codings of one thing: a region is the sum of its districts, in whichever table they are.
 
-from collections.abc import Sequence
+Where the codes of two variables fall into classes, so that nobody has a code of one class and a code of another, the cells of a
+class add up to the same in both tables. Districts that lie in one region each are the simplest case; missing codes are codes like
+others, and two variables may determine a third together. Whoever knows the codes knows such classes, however few records there
+are: for two variables it is not asked whether chance could have made them, for three it is.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
+from math import prod
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
-from reticent.data.microdata import Microdata
+from reticent.base.arrays import Ints
 from reticent.data.relations import Relations
-from reticent.tabulation.dependence import rules_of
+from reticent.data.table import Table
+from reticent.kernels.grouping import group_columns
+from reticent.tabulation.code_columns import CodeColumns
+from reticent.tabulation.dependence import SPARSE, believed
 from reticent.tabulation.linked import System
 
-
-@dataclass(frozen=True)
-class Coding:
-    """A variable whose codes determine those of another: which codes of `fine` belong to each code of `coarse`."""
-
-    fine: str
-    coarse: str
-    parts: dict[str, tuple[str, ...]] = field(repr=False)
+Row = tuple[list[int], list[int]]
+_LUCK = 0.05  # how likely chance may make records look as if two codes determined a third, before tables reckon with it
+_MOST_SETS = 200  # ways to set the dimensions of two tables side by side that are looked at
 
 
-def codings_of(data: Microdata, names: Sequence[str]) -> tuple[Coding, ...]:
-    """The variables among these that determine others, by the rules that records show; missing codes are not followed."""
-    encoded = [data.encoded(name) for name in names]
-    columns = [one.codes.astype(np.int64) for one in encoded]
+@dataclass(frozen=True, eq=False)
+class Link:
+    """Dimensions of two tables whose codes fall into the same classes: the class of each combination of codes, −1: none.
+
+    `same` is set where both have the same codes for the same records.
+    """
+
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    classes: tuple[Mapping[tuple[str, ...], int], Mapping[tuple[str, ...], int]] = field(repr=False)
+    same: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Two linked tables by their numbers, and dimensions of the one beside those of the other."""
+
+    first: int
+    second: int
+    links: tuple[Link, ...]
+
+
+def codings_of(columns: CodeColumns) -> tuple[Side, ...]:
+    """All that records say of how codes of different tables add up to the same."""
     found = []
-    for rule in rules_of(columns, [len(one.categories) for one in encoded]):
-        if len(rule.given) > 1:
-            continue
-        fine, coarse = encoded[rule.given[0]].categories, encoded[rule.then].categories
-        parts: dict[str, tuple[str, ...]] = {}
-        for code, above in zip(fine, rule.codes.tolist(), strict=False):
-            if above >= 0:
-                parts[coarse[above]] = (*parts.get(coarse[above], ()), code)
-        found.append(Coding(names[rule.given[0]], names[rule.then], parts))
+    for first, second in combinations(range(len(columns.tables)), 2):
+        for links in link_sets(_links(columns, first, second)):
+            side = Side(first, second, links)
+            if not all(link.same for link in links) and not _in_one_table(columns, side):
+                found.append(side)
     return tuple(found)
 
 
-def with_codings(system: System, codings: Sequence[Coding]) -> System:
-    """The system with a relation for each cell of a coarse code that is the sum of cells of the fine ones.
+def _in_one_table(columns: CodeColumns, side: Side) -> bool:
+    """Whether a table crosses all these dimensions: then its own totals say it."""
+    left, right = columns.tables[side.first], columns.tables[side.second]
+    needed = {left[at] for link in side.links for at in link.left} | {
+        right[at] for link in side.links for at in link.right
+    }
+    return any(needed <= set(table) for table in columns.tables)
 
-    Cells of one fine code have the same records, which another relation says.
+
+def _links(columns: CodeColumns, first: int, second: int) -> list[Link]:
+    left, right = columns.tables[first], columns.tables[second]
+    found = [
+        link
+        for at, one in enumerate(left)
+        for to, other in enumerate(right)
+        if (link := _link(columns, (at, one), (to, other))) is not None
+    ]
+    for given, then, turned in ((left, right, False), (right, left, True)):
+        for pair in combinations(range(len(given)), 2):
+            for to, other in enumerate(then):
+                if other in given or any(_says(link, pair, to, turned=turned) for link in found):
+                    continue
+                classes = _of_pair(columns, (given[pair[0]], given[pair[1]]), other)
+                if classes is not None:
+                    found.append(Link((to,), pair, classes[::-1]) if turned else Link(pair, (to,), classes))
+    return found
+
+
+def _says(link: Link, pair: tuple[int, ...], to: int, *, turned: bool) -> bool:
+    """Whether a link knows something of a dimension and one of a pair already."""
+    given, then = (link.right, link.left) if turned else (link.left, link.right)
+    return len(given) == 1 and given[0] in pair and then == (to,)
+
+
+Classes = tuple[dict[tuple[str, ...], int], dict[tuple[str, ...], int]]
+
+
+def _link(columns: CodeColumns, left: tuple[int, int], right: tuple[int, int]) -> Link | None:
+    """Two dimensions whose codes fall into more than one class."""
+    (at, one), (to, other) = left, right
+    if one == other:
+        codes: dict[tuple[str, ...], int] = {(code,): number for number, code in enumerate(columns.columns[one].codes)}
+        return Link((at,), (to,), (codes, codes), same=True)
+    both = columns.together((one, other) if one < other else (other, one))
+    if both is None:
+        return None
+    pairs = both[0] if one < other else both[0][:, ::-1]
+    size = len(columns.columns[one].codes)
+    graph_size = size + len(columns.columns[other].codes)
+    ends = (pairs[:, 0], size + pairs[:, 1])
+    graph = sparse.coo_array((np.ones(len(pairs)), ends), shape=(graph_size, graph_size))
+    label = np.asarray(connected_components(graph, directed=False)[1])
+    if len(np.unique(label[pairs[:, 0]])) < 2:
+        return None
+    mine: dict[tuple[str, ...], int] = {
+        (columns.columns[one].codes[node],): int(label[node]) for node in np.unique(pairs[:, 0]).tolist()
+    }
+    its: dict[tuple[str, ...], int] = {
+        (columns.columns[other].codes[node],): int(label[size + node]) for node in np.unique(pairs[:, 1]).tolist()
+    }
+    return Link((at,), (to,), (mine, its))
+
+
+def _of_pair(columns: CodeColumns, given: tuple[int, int], then: int) -> Classes | None:
+    """The code of a column that each combination of codes of two others has, where it is one and that is no accident."""
+    both = columns.together((*given, then))
+    if both is None:
+        return None
+    codes, counts = both
+    _, n = group_columns([codes[:, 0], codes[:, 1]], [len(columns.columns[at].codes) for at in given])
+    n_records = int(counts.sum())
+    if n < len(codes) or prod(len(columns.columns[at].codes) for at in given) > SPARSE * n_records:
+        return None
+    shares = np.bincount(codes[:, 2], weights=counts) / max(n_records, 1)
+    if not believed(counts, shares, _LUCK, evidence=1):
+        return None
+    texts = [columns.columns[at].codes for at in (*given, then)]
+    mine: dict[tuple[str, ...], int] = {(texts[0][a], texts[1][b]): c for a, b, c in codes.tolist()}
+    return mine, {(texts[2][c],): c for c in np.unique(codes[:, 2]).tolist()}
+
+
+def link_sets(links: Sequence[Link]) -> Iterator[tuple[Link, ...]]:
+    """The largest sets of links in which no dimension stands twice; what smaller ones say follows from them."""
+    found: list[frozenset[int]] = []
+
+    def grow(chosen: frozenset[int], start: int) -> None:
+        if len(found) >= _MOST_SETS:
+            return
+        fitting = [
+            at for at in range(len(links)) if at not in chosen and all(_apart(links[at], links[own]) for own in chosen)
+        ]
+        if not fitting:
+            found.append(chosen)
+            return
+        for at in fitting:
+            if at >= start:
+                grow(chosen | {at}, at + 1)
+
+    grow(frozenset(), 0)
+    for chosen in dict.fromkeys(found):
+        if chosen:
+            yield tuple(links[at] for at in sorted(chosen))
+
+
+def _apart(one: Link, other: Link) -> bool:
+    return not set(one.left) & set(other.left) and not set(one.right) & set(other.right)
+
+
+def with_codings(system: System, sides: Sequence[Side], *, equal: bool = False) -> System:
+    """The system with a relation for each class of cells of one table that adds up to cells of another.
+
+    That two single cells have the same records is another relation, which is made here only with `equal`.
     """
-    if not codings:
-        return system
-    place = {codes: cell for cell, codes in enumerate(map(tuple, system.table.codes.tolist()))}
-    rows = [row for coding in codings for row in _rows(system, coding, place)]
+    rows = {
+        (tuple(cells), tuple(coefs)): (cells, coefs)
+        for side in sides
+        for cells, coefs in _rows(system, side)
+        if equal or len(cells) > 2
+    }
     if not rows:
         return system
-    extra = Relations.from_rows(system.table.n_cells, rows, [0.0] * len(rows))
+    extra = Relations.from_rows(system.table.n_cells, list(rows.values()), [0.0] * len(rows))
     return replace(system, relations=system.relations.with_rows(extra))
 
 
-def _rows(system: System, coding: Coding, place: dict[tuple[int, ...], int]) -> list[tuple[list[int], list[int]]]:
-    """The relations of one coding, as far as tables show all parts of a cell: then their values add up to its own."""
-    table = system.table
-    fine, coarse = table.names.index(coding.fine), table.names.index(coding.coarse)
-    index = table.dimensions[fine].index
-    size = 1e-9 * float(np.abs(table.values).max(initial=1.0))
-    found = []
-    for codes, cell in place.items():
-        own = table.dimensions[coarse].codes[codes[coarse]]
-        if codes[fine] != 0 or codes[coarse] == 0 or own not in coding.parts:
+def _rows(system: System, side: Side) -> Iterator[Row]:
+    """The relations of two tables: the cells of each class on both sides, where their values agree."""
+    values = system.table.values
+    size = 1e-9 * float(np.abs(values).max(initial=1.0))
+    left = _by_class(system.parts[side.first], system.members[side.first], side.links, right=False)
+    right = _by_class(system.parts[side.second], system.members[side.second], side.links, right=True)
+    for key, cells in left.items():
+        own, other = set(cells), set(right.get(key, ()))
+        own, other = own - other, other - own
+        if not own or not other:
             continue
-        rest = list(codes)
-        rest[coarse] = 0
-        parts = []
-        for code in coding.parts[own]:
-            rest[fine] = index.get(code, -1)
-            parts.append(place.get(tuple(rest), -1))
-        parts = [part for part in parts if part >= 0]
-        if len(parts) > 1 and abs(float(table.values[parts].sum()) - float(table.values[cell])) <= size:
-            found.append(([cell, *parts], [-1, *([1] * len(parts))]))
+        mine, its = sorted(own), sorted(other)
+        if abs(float(values[mine].sum()) - float(values[its].sum())) <= size:
+            # the total comes first, as in other relations, where one side has one cell
+            mine, its = (its, mine) if len(its) <= len(mine) else (mine, its)
+            yield [*mine, *its], [*([-1] * len(mine)), *([1] * len(its))]
+
+
+def _by_class(table: Table, members: Ints, links: Sequence[Link], *, right: bool) -> dict[tuple[int, ...], list[int]]:
+    """The cells of each combination of classes; dimensions without a link stand at their total."""
+    placed = [(link.right if right else link.left, link.classes[right]) for link in links]
+    used = {at for dimensions, _ in placed for at in dimensions}
+    chosen = np.ones(table.n_cells, dtype=bool)
+    for at in range(len(table.names)):
+        if at not in used:
+            chosen &= table.codes[:, at] == 0
+    found: dict[tuple[int, ...], list[int]] = {}
+    texts = [dimension.codes for dimension in table.dimensions]
+    for cell in np.flatnonzero(chosen).tolist():
+        row = table.codes[cell].tolist()
+        key = tuple(classes.get(tuple(texts[at][row[at]] for at in dims), -1) for dims, classes in placed)
+        if -1 not in key:
+            found.setdefault(key, []).append(int(members[cell]))
     return found

@@ -94,7 +94,7 @@ def _determined(given: Sequence[Ints], sizes: Sequence[int], then: Ints, luck: f
     if codes is None:
         return None
     shares = np.bincount(then + 1) / max(len(then), 1)
-    return codes if _believed(_together(given, sizes), shares, luck) else None
+    return codes if believed(np.bincount(_together(given, sizes) + 1), shares, luck) else None
 
 
 def _codes(given: Sequence[Ints], sizes: Sequence[int], then: Ints) -> Ints | None:
@@ -104,11 +104,13 @@ def _codes(given: Sequence[Ints], sizes: Sequence[int], then: Ints) -> Ints | No
     return None if bool((codes[one] != then).any()) else codes
 
 
-def _believed(one: Ints, shares: Floats, luck: float = LUCK) -> bool:
-    """Whether it is no accident that records with the same code agree in something that has these shares among all."""
-    together = np.bincount(one + 1)
+def believed(together: Ints, shares: Floats, luck: float = LUCK, evidence: int = EVIDENCE) -> bool:
+    """Whether it is no accident that records with the same code agree in something that has these shares among all.
+
+    So many records have each code `together`; beyond the first of each there must be as many as the `evidence`.
+    """
     together = together[together > 0]
-    if int((together - 1).sum()) < EVIDENCE or int((shares > 0).sum()) < 2:
+    if int((together - 1).sum()) < evidence or int((shares > 0).sum()) < 2:
         return False
     sizes, many = np.unique(together, return_counts=True)
     shares = shares[shares > 0]
@@ -130,7 +132,7 @@ def ranges_of(response: str, values: Floats, variable: str, codes: Ints, size: i
     seen = np.unique(codes)
     if bool((low[seen] == high[seen]).all()):
         shares = np.unique(values, return_counts=True)[1] / len(values)
-        return Ranges(response, variable, *_open(low, high)) if _believed(codes, shares) else None
+        return Ranges(response, variable, *_open(low, high)) if believed(np.bincount(codes + 1), shares) else None
     order = seen[np.argsort(low[seen], kind="stable")]
     if len(order) < 2 or bool((low[order][1:] <= high[order][:-1]).any()):
         return None

@@ -323,7 +323,7 @@ def _settle(item: _Group, reach: Reach, wants: Wants, place: int) -> None:
         # both ends together must be as wide as a sliding level: there each must go as far as it can
         enough = None if wants.slide[place] > 0 else wanted
         value = item.run(item.capped, at, sign * one, reach, enough=enough)
-        if value < wanted - wants.slack:
+        if value < wanted - wants.slack or (wants.move[place] and value <= wants.slack):
             value = item.run(item.full(), at, sign * one, reach, enough=enough)
         have[place] = max(have[place], value)
         reach.moves[place] = reach.moves[place] or value > wants.slack

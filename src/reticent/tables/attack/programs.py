@@ -107,6 +107,9 @@ class MovementProgram:
     def _far_enough(self, cost: Floats, enough: float, most: float) -> Solution:
         """Any whole movement that gets far enough: a question of yes or no is answered much sooner than how far."""
         nothing = Solution(Status.OPTIMAL, 0.0, most, np.zeros(len(cost)))
+        moved = np.flatnonzero(cost)
+        if bool(self._whole[moved].all()) and bool((cost[moved] == np.rint(cost[moved])).all()):
+            enough = max(enough, 1.0)  # whole movements go one step, if they go anywhere
         if most < enough - 1e-6:
             return nothing
         short = self._shortest(cost, enough, most)

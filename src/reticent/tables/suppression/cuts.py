@@ -229,7 +229,7 @@ class Separator:
         cost = np.zeros(len(cells))
         cost[place] = float(sign)
         found = self._solve(part.program(cost, low, high, place))
-        if found.status is not Status.OPTIMAL:
+        if found.status is not Status.OPTIMAL or not len(found.row_duals):
             return None
         d = cost - np.bincount(relations.cells, relations.coefs * found.row_duals[part.row_of], minlength=len(cells))
         d[np.abs(d) < _NOISE] = 0.0
