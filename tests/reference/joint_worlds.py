@@ -358,7 +358,7 @@ def same_unknowns(marks: Sequence[Ints], truths: Sequence[Mapping[str, Ints]], w
     """Whether a witness gives a record that did not change between versions one value in all of them."""
     seen: dict[tuple[str, int, int], int] = {}
     for (version, response), values in witness.values.items():
-        if response == COUNT:
+        if response == COUNT or version >= len(marks):
             continue
         true = truths[version][response]
         for mark, before, value in zip(marks[version].tolist(), true.tolist(), values.tolist(), strict=True):

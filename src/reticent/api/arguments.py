@@ -75,3 +75,13 @@ OF_PUBLISHED = dict.fromkeys(
     ("risk", "protect", "tabulate", "verdict", "explore", "release"),
     " It is what leaves: its risk is that of the run that released it, and the data from load() are protected.",
 )
+
+
+def records_of(earlier: Any) -> Any:
+    """Pairs (name, data from `load`) with the records instead of the data; whatever else there is, others refuse."""
+    if not isinstance(earlier, list | tuple):
+        return earlier
+    return [
+        (item[0], getattr(item[1], "microdata", item[1])) if isinstance(item, tuple | list) and len(item) == 2 else item
+        for item in earlier
+    ]

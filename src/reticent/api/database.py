@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from reticent.api.arguments import refuse_type
+from reticent.api.arguments import records_of, refuse_type
 from reticent.api.data import Data
 from reticent.api.large import LargeData
 from reticent.base.doors import door
@@ -49,19 +49,7 @@ def open_database(
         raise ParameterError(f"open_database: unknown option {unknown[0]!r}; known are {', '.join(known)}.")
     options["beside"] = answer_query.beside(options["ledger"], options.get("anchor"))
     records = source.file if isinstance(source, LargeData) else source.microdata
-    return ProtectedDatabase(records, policy=policy, earlier=_versions(earlier), **options)
-
-
-def _versions(earlier: Any) -> Any:
-    """The earlier versions with their records; what is no list of pairs is refused by `ProtectedDatabase`."""
-    if not isinstance(earlier, list | tuple):
-        return earlier
-    return [
-        (item[0], item[1].microdata)
-        if isinstance(item, tuple | list) and len(item) == 2 and isinstance(item[1], Data)
-        else item
-        for item in earlier
-    ]
+    return ProtectedDatabase(records, policy=policy, earlier=records_of(earlier), **options)
 
 
 @door

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`open_ledger`: what was released of a data set, with which each further release is judged."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypedDict, Unpack, runtime_checkable
 
+from reticent.api.arguments import records_of
 from reticent.base.checks import kind_of
 from reticent.base.doors import door, doors
 from reticent.base.errors import ParameterError
@@ -18,6 +20,7 @@ from reticent.jobs.ledger_explain import explain_made, explain_recorded
 from reticent.jobs.release import release_made
 from reticent.jobs.release_book import Where
 from reticent.ledger.ledger import Ledger
+from reticent.queries.opening import listed_versions
 
 UNNAMED = "unnamed"
 
@@ -31,6 +34,7 @@ class LedgerOptions(TypedDict, total=False):
     database: Path | str | None
     create: bool
     test_secret: bool
+    earlier: Sequence[tuple[str, Any]]
 
 
 class Recording(TypedDict, total=False):
@@ -113,16 +117,18 @@ def open_ledger(place: Path | str, *, secret: Any, **options: Unpack[LedgerOptio
     """Open the ledger of a data set, a file or a `postgresql…` address; it is made where there is none, unless `create=False`.
 
     `secret` is the key file that signs it (`reticent new-secret` makes one). `dataset` names the data that it is of, `version`
-    their state ("1" unless given). `anchor` is a file on another disk that notices a ledger put back to an earlier state;
-    `database` is the file of a query database with the same ledger. `run.release(ledger=…, name=…)` judges and records.
+    their state ("1" unless given); `earlier` are (name, data) of other versions that something was released of. `anchor` is a
+    file on another disk that notices a ledger put back to an earlier state; `database` is the file of a query database with the
+    same ledger. `run.release(ledger=…, name=…)` judges and records.
     """
     if secret is None:
         raise ParameterError("open_ledger: secret is missing; give the key file that signs the ledger.")
     test = options.pop("test_secret", False)
     own = secret if isinstance(secret, Secret) else release_secret(secret, test=test, owner="open_ledger")
+    earlier = listed_versions(records_of(options.pop("earlier", ())), owner="open_ledger")
     plain = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
     section = build(LedgerSection, {"path": str(place), "name": UNNAMED, **plain}, owner="open_ledger")
-    where = Where(section, own, Path.cwd())
+    where = Where(section, own, Path.cwd(), given=tuple(earlier))
     with jobs.opened(
         where.place, own, dataset=section.dataset, anchor=where.anchor, create=section.create
     ):  # refuses what cannot be trusted, before any work
@@ -147,4 +153,4 @@ def record_release(
         )
     where: Where = ledger._where
     section = build(LedgerSection, {**vars(where.section), **recording}, owner="release")
-    return release_made(Where(section, where.secret, where.folder), run.made(risk or ""))[1]
+    return release_made(replace(where, section=section), run.made(risk or ""))[1]

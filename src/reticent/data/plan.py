@@ -130,6 +130,18 @@ class FileOutputSection(OutputSection):
 
 
 @dataclass(frozen=True)
+class EarlierData(Parameters):
+    """`[[earlier]]`: another version of the records, which something was released of, or which was asked about, before."""
+
+    called: ClassVar[str] = "[[earlier]]"
+    path: str = field(metadata={"help": "the file of that version, or the address of a database"})
+    version: str = field(metadata={"help": "what the version is called in the ledger"})
+    schema: str | None = field(default=None, metadata={"help": "its schema"})
+    format: str | None = field(default=None, metadata={"help": "the format, where the ending does not say it"})
+    query: str | None = field(default=None, metadata={"help": "what to ask a database, or the sheet of a workbook"})
+
+
+@dataclass(frozen=True)
 class LedgerSection(Parameters):
     """`[ledger]`: releases of these data are judged together, recorded there, and written by `reticent release` only."""
 
@@ -151,6 +163,10 @@ class LedgerSection(Parameters):
     )
     memory: bool = field(
         default=False, metadata={"help": "tables hide what they must so that they are safe with everything before"}
+    )
+    earlier: tuple[EarlierData, ...] = field(
+        default=(),
+        metadata={"help": "other versions of the data that something was released of; without a schema that of [data]"},
     )
 
     def __post_init__(self) -> None:

@@ -2,15 +2,20 @@
 """Answers beside tables and files: what a query database told is judged together with what else was released."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from reticent.base.errors import DataError
 from reticent.data.facts import Facts
-from reticent.history.book import recipes_of, recorded_in
+from reticent.data.microdata import Microdata
+from reticent.data.record_marks import version_fingerprint
+from reticent.history.book import Recorded, recipes_of, recorded_in
+from reticent.history.editions import Edition
 from reticent.history.scene import Scene
 from reticent.ledger.blobs import Blobs
+from reticent.ledger.chain import LedgerError
 from reticent.ledger.ledger import RELEASE
 from reticent.ledger.snapshot import Snapshots
 from reticent.queries.engine import Engine
@@ -42,14 +47,28 @@ class Answers:
         """What queries may add up."""
         return self.engine.policy.responses
 
-    def facts(self, grounded: GroundedData) -> tuple[Facts, ...]:
-        """What each answer tells."""
-        return tuple(self.of(grounded, request, answer) for request, answer in self.engine.answers())
+    @property
+    def asked(self) -> dict[str, Microdata]:
+        """The versions that were asked about, by name."""
+        versions = self.engine.universe.versions
+        numbers = {_version(request) for request, _ in self.engine.answers()}
+        return {own.name: own.data for number, own in enumerate(versions) if number in numbers}
+
+    def facts(self, grounded: GroundedData, versions: frozenset[str]) -> tuple[Facts, ...]:
+        """What each answer about one version tells, which has these names."""
+        own = [number for number, one in enumerate(self.engine.universe.versions) if one.name in versions]
+        every = [(request, answer) for request, answer in self.engine.answers() if _version(request) in own]
+        return tuple(self.of(grounded, request, answer) for request, answer in every)
 
     def of(self, grounded: GroundedData, request: Request, answer: Answer) -> Facts:
         """What one answer tells."""
         name = f"answer {request.release}"
         return facts_left(grounded, self.engine.universe, self.engine.mode, request, answer, release=name)
+
+
+def _version(request: Request) -> int | None:
+    """The number of the version that a request is about; None: it selects nobody."""
+    return request.cells[0].records.version if request.cells else None
 
 
 class Beside:
@@ -77,8 +96,7 @@ class Beside:
         answers = Answers(engine)
         known = sum(entry.kind == RELEASE or is_new_answer(entry) for entry in entries)  # a refusal reveals nothing new
         if self._scene is None or self._known != known:
-            recipes = recipes_of(self.blobs, releases)
-            self._scene, self._system = Scene.of(engine.universe.current.data, recipes, answers), None
+            self._scene, self._system = Scene.of(self._editions(engine, releases, answers), answers), None
         scene = self._scene
         new = answers.of(scene.grounded, request, answer)
         if self._system is None or scene.by_class:
@@ -117,8 +135,30 @@ class Beside:
 
     def _made(self, scene: Scene, *new: Facts) -> JointSystem:
         """The joint system of everything that was released, with classes that something new selects as a whole."""
-        told, related, self._classes = scene.told(*new)
-        return scene.system([related, *(facts for own in told.values() for facts in own), *scene.asked])
+        told = scene.told(*new)
+        self._classes = told.classes
+        return scene.system(told.known(told.releases, scene.asked))
+
+    def _editions(self, engine: Engine, releases: Sequence[Recorded], answers: Answers) -> list[Edition]:
+        """The versions of the database that something was released of or that were asked about, the current one last."""
+        recipes, versions = recipes_of(self.blobs, releases), engine.universe.versions
+        found, same = [], {engine.universe.current.name}
+        for version in versions[:-1]:
+            if version_fingerprint("", version.data) == version_fingerprint("", engine.universe.current.data):
+                same.add(version.name)
+                continue
+            own = {one.name: recipes[one.name] for one in releases if one.version == version.name}
+            if own or version.name in answers.asked:
+                found.append(Edition(version.name, version.data, own, frozenset((version.name,))))
+        mine = {one.name: recipes[one.name] for one in releases if one.version in same}
+        left = [one for one in releases if one.name not in mine and all(one.name not in own.recipes for own in found)]
+        if left:
+            raise LedgerError(
+                f"ledger: {left[0].name!r} was released of version {left[0].version!r}; list it among the earlier versions of "
+                "the database."
+            )
+        found.append(Edition(engine.universe.current.name, engine.universe.current.data, mine, frozenset(same)))
+        return found
 
 
 def _snapshots(engine: Engine) -> Snapshots:

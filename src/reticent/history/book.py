@@ -19,8 +19,9 @@ from reticent.data.facts import Facts
 from reticent.data.microdata import Microdata
 from reticent.data.record_marks import is_version, version_fingerprint, version_marks
 from reticent.history.amended import with_amendments
+from reticent.history.editions import Edition, Recipe
 from reticent.history.file_recipe import FileRecipe
-from reticent.history.scene import AnswersTold, Recipe, Scene
+from reticent.history.scene import AnswersTold, Scene
 from reticent.history.table_recipe import TableRecipe
 from reticent.ledger.blobs import Blobs, name_of
 from reticent.ledger.chain import Entry, LedgerError
@@ -77,7 +78,7 @@ class Stage:
     scene: Scene = field(repr=False)
     before: Mapping[str, Recipe] = field(repr=False)
     told: Mapping[str, Sequence[Facts]] = field(repr=False)
-    known: tuple[Facts, ...] = field(repr=False)
+    known: tuple[tuple[Facts, int], ...] = field(repr=False)
     new: Facts = field(repr=False)
 
     def system(self, limits: Limits | None = None) -> JointSystem:
@@ -86,15 +87,27 @@ class Stage:
 
 
 class Book:
-    """The releases of one version of a data set."""
+    """The releases of a data set, of which `data` are one version; `earlier` are (name, data) of others that the ledger knows."""
 
     def __init__(
-        self, ledger: Ledger, blobs: Blobs, data: Microdata, *, version: str = "1", answers: AnswersTold | None = None
+        self,
+        ledger: Ledger,
+        blobs: Blobs,
+        data: Microdata,
+        *,
+        version: str = "1",
+        answers: AnswersTold | None = None,
+        earlier: Sequence[tuple[str, Microdata]] = (),
     ) -> None:
         self.ledger, self.blobs, self.data, self.version = ledger, blobs, data, version
         self.answers = answers
         self.fingerprint = version_fingerprint(version, data)
-        self._check_version()
+        names = [version, *(name for name, _ in earlier)]
+        if len(set(names)) < len(names):
+            raise ParameterError("ledger: two versions have the same name; each needs its own.")
+        self.earlier = dict(earlier)
+        self._marks: dict[tuple[str, int], dict[str, str]] = {}
+        self.check_data()
 
     def recorded(self) -> list[Recorded]:
         """Every release, revoked ones included: what was released stays known."""
@@ -104,6 +117,37 @@ class Book:
         """How each release was made, but one of this name."""
         return {known: own for known, own in recipes_of(self.blobs, self.recorded()).items() if known != name}
 
+    def scene(self, recipe: Recipe, name: str, *, unchecked: str = "") -> Scene:
+        """Everything that was released, of all versions, and a release that is not; an error where versions cannot be linked."""
+        self.check_data()
+        others = self._others()
+        version = {one.name: one.version if one.version in others else self.version for one in self.recorded()}
+        before, asked = self.recipes(name), {} if self.answers is None else self.answers.asked
+        editions = []
+        for known, data in others.items():
+            own = {one: made for one, made in before.items() if version[one] == known}
+            if own or known in asked:
+                editions.append(Edition(known, data, own, frozenset((known,))))
+        mine = {one: made for one, made in before.items() if version[one] == self.version}
+        same = frozenset((self.version, *(known for known in asked if known not in others)))
+        editions.append(Edition(self.version, self.data, {**mine, name: recipe}, same))
+        return Scene.of(editions, self.answers, unchecked=unchecked)
+
+    def _others(self) -> dict[str, Microdata]:
+        """The versions with other data than these: those that were named, and those that queries were answered about."""
+        named = {**({} if self.answers is None else self.answers.asked), **self.earlier}
+        return {name: data for name, data in named.items() if not self._is_mine(name, self._mark(name, data)["data"])}
+
+    def _is_mine(self, name: str, data: str) -> bool:
+        """Whether a version with this name and fingerprint has these data."""
+        return data == self._mark(name, self.data)["data"]
+
+    def _mark(self, name: str, data: Microdata) -> dict[str, str]:
+        """What the ledger keeps of a version; worked out once."""
+        if (name, id(data)) not in self._marks:
+            self._marks[name, id(data)] = version_marks(name, data)
+        return self._marks[name, id(data)]
+
     @contextmanager
     def turn(self) -> Iterator[Turn]:
         """Be the only one who releases."""
@@ -112,11 +156,10 @@ class Book:
 
     def judge(self, recipe: Recipe, name: str, *, limits: Limits | None = None, prove: bool = False) -> Judged:
         """Whether a release is safe together with everything that the ledger holds; `prove` checks a safe verdict again."""
-        self.check_data()
         self._check_name(recipe, name)
         stage = self.stage(recipe, name)
-        new, before, asked = stage.new, stage.before, stage.scene.asked
-        counted = (f"{len(asked)} answers",) if asked else ()
+        new, before, asked = stage.new, stage.before, stage.scene.answered
+        counted = (f"{asked} answers",) if asked else ()
         repeats = _repeats(new, recipe, before, stage.told)
         unwatched = _nothing_watched(new, stage.told)
         if unwatched is not None:
@@ -130,11 +173,10 @@ class Book:
 
     def stage(self, recipe: Recipe, name: str) -> "Stage":
         """Everything that was released and a release that is not, over one ground."""
-        before = self.recipes(name)
-        scene = Scene.of(self.data, {**before, name: recipe}, self.answers)
-        told, related, _ = scene.told()
-        known = (related, *(facts for one in before for facts in told[one]), *scene.asked)
-        return Stage(scene, before, told, known, joined(told[name], name))
+        before, scene = self.recipes(name), self.scene(recipe, name)
+        told = scene.told()
+        new = joined(told.releases[name], name)
+        return Stage(scene, before, told.releases, told.known(before, scene.asked), new)
 
     def record(self, turn: Turn, recipe: Recipe, name: str, **more: Any) -> int:
         """Write a release down; gives the number of its entry, an old one if exactly this was recorded before."""
@@ -142,6 +184,8 @@ class Book:
         known = self._check_name(recipe, name)
         if known is not None:
             return known.number
+        if self.version not in self._taken():
+            turn.append(VERSION, self._mark(self.version, self.data))
         time = datetime.now(UTC).isoformat(timespec="seconds")
         payload = {
             "name": name, "form": recipe.form, "time": time, "version": self.version, "data": self.fingerprint,
@@ -164,30 +208,36 @@ class Book:
         return known
 
     def check_data(self) -> None:
-        """Refuse to go on where releases of other data are recorded: they cannot be judged together."""
-        recorded = self.recorded()
-        same = {version: version_fingerprint(version, self.data) for version in {one.version for one in recorded}}
-        for one in recorded:
-            if one.data != same[one.version]:
+        """Refuse to go on where the names of versions mean other data than in the ledger, or a version's data are not here."""
+        taken, recorded = self._taken(), self.recorded()
+        if self.version in taken and not is_version(taken[self.version], self._mark(self.version, self.data)):
+            raise LedgerError(
+                f"ledger: version {self.version!r} was other data when it was first used; the data changed since. Give changed "
+                "data a new version name, and name the old data in [[ledger.earlier]] (in Python: earlier=)."
+            )
+        for name, data in self.earlier.items():
+            if name not in taken:
                 raise LedgerError(
-                    f"ledger: {one.name!r} was released of version {one.version!r}, and these data differ from it. Versions "
-                    "share records, and releases of different versions cannot be judged together, so nothing more is "
-                    "released here. Release of the data of that version."
+                    f"ledger: nothing was released of the earlier version {name!r}; the ledger knows "
+                    f"{', '.join(map(repr, taken)) or 'no version'}. Leave it out, or correct its name."
+                )
+            if not is_version(taken[name], self._mark(name, data)):
+                raise LedgerError(
+                    f"ledger: the data that are named for the earlier version {name!r} are not those that releases of it were "
+                    "made of; name the file and the schema that were used then."
+                )
+        others = self._others()
+        for one in recorded:
+            if one.version not in others and not self._is_mine(one.version, one.data):
+                raise LedgerError(
+                    f"ledger: {one.name!r} was released of version {one.version!r}, and these data differ from it. Name the data "
+                    f'of that version in [[ledger.earlier]], with version = "{one.version}" and path (in Python: earlier=), so '
+                    "that releases of both are judged together."
                 )
 
-    def _check_version(self) -> None:
-        """Write down what the version means; other data under its name are refused."""
-        with self.ledger.turn() as turn:
-            taken = {e.payload["name"]: e.payload for e in self.ledger.entries() if e.kind == VERSION}
-            own = version_marks(self.version, self.data)
-            if self.version in taken and not is_version(taken[self.version], own):
-                raise LedgerError(
-                    f"ledger: version {self.version!r} was other data when it was first used; the data changed since. What was "
-                    "released of them cannot be judged with what changed, so nothing more is released here."
-                )
-            self.check_data()
-            if self.version not in taken:
-                turn.append(VERSION, own)
+    def _taken(self) -> dict[str, Mapping[str, Any]]:
+        """What the ledger knows of each version."""
+        return {entry.payload["name"]: entry.payload for entry in self.ledger.entries() if entry.kind == VERSION}
 
 
 def _content(recipe: Recipe) -> bytes:

@@ -124,7 +124,9 @@ def _adjust(book: Book, request: TableRequest, name: str, run: Run) -> Remembere
     """Adjust with what earlier releases keep unknown as unsafe; what they show keeps its value, if that can be."""
     results, recipe = run(request)
     stage = book.stage(recipe, name)
-    earlier = [facts for release in _before(book, name) for facts in stage.told[release]]
+    # cells of other versions have other records: what they keep unknown is for the joint verdict
+    own = [release for release in _before(book, name) if release in stage.scene.recipes]
+    earlier = [facts for release in own for facts in stage.told[release]]
     known = [_known(stage, earlier, recipe, at, name) for at in range(len(recipe.tables))]
     if not any(memory.unsafe or memory.show for memory in known):
         return Remembered(results, recipe, book.judge(recipe, name))

@@ -7,7 +7,7 @@ from typing import Any
 
 from reticent.data.facts import Facts
 from reticent.history.book import Book
-from reticent.history.scene import Recipe
+from reticent.history.editions import Recipe
 from reticent.history.staging import scene_with, staged
 from reticent.releases.explain import explain
 from reticent.releases.joint import JointSystem

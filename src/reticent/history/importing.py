@@ -17,9 +17,10 @@ from reticent.data.published_table import EMPTY, HIDDEN, PublishedTable
 from reticent.data.table import Dimension
 from reticent.history.amended import Amendment
 from reticent.history.book import Book
+from reticent.history.editions import Recipe
 from reticent.history.explaining import Conflict, conflicts_of
 from reticent.history.file_recipe import FileRecipe
-from reticent.history.scene import Recipe, Scene
+from reticent.history.scene import Scene
 from reticent.history.staging import scene_with, staged
 from reticent.releases.explain import describe
 from reticent.releases.joint import JointSystem

@@ -8,8 +8,8 @@ from reticent.base.errors import PlanError
 from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.table_plan import BoundsOptions
+from reticent.history.editions import Recipe
 from reticent.history.file_recipe import FileRecipe
-from reticent.history.scene import Recipe
 from reticent.history.table_recipe import TableRecipe
 from reticent.microdata.result import ProtectedFile
 from reticent.tables.request import TableRequest

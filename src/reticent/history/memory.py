@@ -15,6 +15,7 @@ from reticent.data.published_table import HIDDEN, PUBLISHED
 from reticent.data.table import TableSpec
 from reticent.history.book import Book, Stage, joined
 from reticent.history.changed import change_again
+from reticent.history.editions import Recipe
 from reticent.history.remembered import (
     AlsoHidden,
     Remembered,
@@ -24,7 +25,6 @@ from reticent.history.remembered import (
     published_order,
     with_memories,
 )
-from reticent.history.scene import Recipe
 from reticent.history.table_recipe import ShownTable, TableRecipe
 from reticent.releases.joint import JointSystem
 from reticent.releases.verdict import JointVerdict

@@ -5,8 +5,9 @@ Relations between responses, and sums of numbers that files show, are stated for
 that every table, every answer and whatever is judged selects as a whole: with coarser ones something would be missed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol
 
 from reticent.base.arrays import Ints
@@ -18,19 +19,19 @@ from reticent.data.response_relations import parse_relation
 from reticent.data.schema import Kind
 from reticent.data.table import DimensionSpec
 from reticent.data.table_plan import Insiders
+from reticent.history.editions import Edition, Recipe, Rises, marks_of, respondents_of, rises_of
 from reticent.history.file_recipe import FileRecipe
 from reticent.history.table_recipe import TableRecipe
 from reticent.ledger.chain import LedgerError
 from reticent.releases.joint import JointSystem
 from reticent.releases.programs import Limits
-from reticent.releases.unknowns import Version
-from reticent.tabulation.ground import GroundedData, ground_of
+from reticent.releases.unknowns import Version, linked
+from reticent.tabulation.ground import GroundedData, ground_of, grounds_of
 from reticent.tabulation.responses import ties_in_records
 from reticent.tabulation.tied_facts import AtomClasses, atom_classes, facts_of_ties, finer_classes, with_spare
 from reticent.tabulation.tied_responses import Tie
 
 RELATED = "relations between responses"
-Recipe = TableRecipe | FileRecipe
 
 
 class AnswersTold(Protocol):
@@ -46,14 +47,51 @@ class AnswersTold(Protocol):
         """What queries may add up."""
         ...
 
-    def facts(self, grounded: GroundedData) -> tuple[Facts, ...]:
-        """What each answer tells."""
+    @property
+    def asked(self) -> Mapping[str, Microdata]:
+        """The versions that were asked about, by name."""
+        ...
+
+    def facts(self, grounded: GroundedData, versions: frozenset[str]) -> tuple[Facts, ...]:
+        """What each answer about one version tells, which has these names."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
+class Told:
+    """What each release of any version tells, what relations in the last version tell, and the classes that both refer to.
+
+    `more` is what is known of the other versions besides releases, and between versions, each with the number of its version;
+    `version` has the number of each release that is not of the last version, which is `last`.
+    """
+
+    releases: Mapping[str, tuple[Facts, ...]]
+    related: Facts
+    classes: AtomClasses
+    last: int = 0
+    more: tuple[tuple[Facts, int], ...] = ()
+    version: Mapping[str, int] = field(default_factory=dict)
+
+    def known(self, names: Iterable[str], asked: Sequence[Facts]) -> tuple[tuple[Facts, int], ...]:
+        """All that is known if these releases are out and these answers were given, each with the number of its version."""
+        released = [(facts, self.version.get(name, self.last)) for name in names for facts in self.releases[name]]
+        return ((self.related, self.last), *self.more, *released, *((facts, self.last) for facts in asked))
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """How several versions hang together: the marks of their records, and the lines that values follow."""
+
+    marks: tuple[Ints, ...] = field(repr=False)
+    rises: Rises = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
 class Scene:
-    """The releases of some data, by name, and what was answered, over one ground; the facts of files are not stated yet."""
+    """The releases of some data, by name, and what was answered, over one ground; the facts of files are not stated yet.
+
+    `others` are those of other versions of the data, over grounds with the same atoms, and `links` is how all hang together.
+    """
 
     recipes: Mapping[str, Recipe]
     grounded: GroundedData = field(repr=False)
@@ -61,35 +99,69 @@ class Scene:
     tables: Mapping[str, tuple[Facts, ...]] = field(repr=False)
     asked: tuple[Facts, ...] = field(repr=False)
     files: dict[str, tuple[Facts, ...]] = field(default_factory=dict, repr=False)
+    name: str = ""
+    others: tuple["Scene", ...] = field(default=(), repr=False)
+    links: Links | None = field(default=None, repr=False)
 
     @classmethod
-    def of(
-        cls, data: Microdata, recipes: Mapping[str, Recipe], answers: AnswersTold | None, *, unchecked: str = ""
-    ) -> "Scene":
-        """Make the ground that all of them need, and state what tables and answers tell.
+    def of(cls, editions: Sequence[Edition], answers: AnswersTold | None, *, unchecked: str = "") -> "Scene":
+        """Make the grounds that all versions need, and state what tables and answers tell; the last version is that of the scene.
 
         Whether the tables of the release `unchecked` hold of the data is for the caller to find out.
         """
-        own = tuple(recipes.values())
-        ties = tuple(_ties(data, own, answers))
-        grounded = _ground(data, own, answers, ties)
+        ties = [tuple(_ties(one.data, editions, one, answers)) for one in editions]
+        marks = marks_of(editions) if len(editions) > 1 else ()
+        grounds = _grounds(editions, marks, answers, ties)
+        made = [
+            cls._stated(edition, grounded, own, answers, unchecked)
+            for edition, grounded, own in zip(editions, grounds, ties, strict=True)
+        ]
+        if len(made) == 1:
+            return replace(made[0], name="")
+        return replace(made[-1], others=tuple(made[:-1]), links=Links(marks, rises_of(grounds, marks)))
+
+    @classmethod
+    def _stated(
+        cls,
+        edition: Edition,
+        grounded: GroundedData,
+        ties: tuple[Tie, ...],
+        answers: AnswersTold | None,
+        unchecked: str,
+    ) -> "Scene":
+        recipes = edition.recipes
         tables = {name: one.facts(grounded, name) for name, one in recipes.items() if isinstance(one, TableRecipe)}
         for facts in (facts for name, told in tables.items() if name != unchecked for facts in told):
             _check_true(grounded, facts)
-        return cls(recipes, grounded, ties, tables, () if answers is None else answers.facts(grounded))
+        asked = () if answers is None else answers.facts(grounded, edition.names)
+        return cls(recipes, grounded, ties, tables, asked, name=edition.name)
 
     @property
     def by_class(self) -> bool:
-        """Whether a file's sums are stated by classes, so that they must be stated again for whatever selects otherwise."""
-        return len(self.files) < sum(isinstance(one, FileRecipe) for one in self.recipes.values())
+        """Whether sums are stated by classes, so that they must be stated again for whatever selects otherwise.
+
+        Those of a file are, and those over two versions of values that follow a line.
+        """
+        by_files = len(self.files) < sum(isinstance(one, FileRecipe) for one in self.recipes.values())
+        return by_files or (self.links is not None and bool(self.links.rises.found))
+
+    @property
+    def every(self) -> tuple["Scene", ...]:
+        """The scenes of all versions, the last one at the end."""
+        return (*self.others, self)
+
+    @property
+    def answered(self) -> int:
+        """How many answers about any version are known."""
+        return sum(len(one.asked) for one in self.every)
 
     @property
     def insiders(self) -> Insiders:
         """What respondents are kept from: the most that any release asked for."""
-        asked = [one.insiders for one in self.recipes.values() if isinstance(one, TableRecipe)]
+        asked = [own.insiders for one in self.every for own in one.recipes.values() if isinstance(own, TableRecipe)]
         return "protect" if "protect" in asked else "exact"
 
-    def told(self, *new: Facts) -> tuple[dict[str, tuple[Facts, ...]], Facts, AtomClasses]:
+    def told(self, *new: Facts) -> Told:
         """What each release tells, what relations tell, and the classes of atoms that both refer to.
 
         These are the coarsest that tables, answers and something new select as a whole; relations with counts refer to
@@ -101,8 +173,33 @@ class Scene:
         if classes.summed:
             shown = [facts for own in files.values() for facts in own]
             classes, _ = finer_classes(self.grounded.ground, classes, shown, of=False)
-        related = facts_of_ties(self.grounded, self.ties, classes, release=RELATED)
-        return {**self.tables, **files}, related, classes
+        name = f"{RELATED} ({self.name})" if self.name else RELATED
+        related = facts_of_ties(self.grounded, self.ties, classes, release=name)
+        mine = Told({**self.tables, **files}, related, classes)
+        return mine if self.links is None else self._with_others(mine, self.links)
+
+    def _with_others(self, mine: Told, links: Links) -> Told:
+        """What is told of this version, with everything of the others and between them."""
+        others = [one.told_alone for one in self.others]
+        releases: dict[str, tuple[Facts, ...]] = {}
+        version: dict[str, int] = {}
+        more: list[tuple[Facts, int]] = []
+        for number, (scene, told) in enumerate(zip(self.others, others, strict=True)):
+            releases |= told.releases
+            version |= dict.fromkeys(told.releases, number)
+            more += [(told.related, number), *((facts, number) for facts in scene.asked)]
+        last = len(others)
+        of_atoms = [*(told.classes.of for told in others), mine.classes.of]
+        classes = [own[one.grounded.ground.atom_of_unit] for own, one in zip(of_atoms, self.every, strict=True)]
+        shown = [own for one in self.every for own in one.recipes.values() if isinstance(own, FileRecipe)]
+        single = frozenset(name for own in shown for name in own.responses)
+        more.append((links.rises.facts(classes, single), last + 1))
+        return Told({**releases, **mine.releases}, mine.related, mine.classes, last, tuple(more), version)
+
+    @cached_property
+    def told_alone(self) -> Told:
+        """What is told of this version, worked out once: nothing new is of another version than the last."""
+        return self.told()
 
     def with_relations(self, new: Facts, classes: AtomClasses) -> tuple[Facts, AtomClasses]:
         """Something new with what relations tell of the parts of the classes that it divides; and these finer classes."""
@@ -124,19 +221,30 @@ class Scene:
                     self.files[name] = found[name]
         return found
 
-    def system(self, known: Sequence[Facts], limits: Limits | None = None) -> JointSystem:
-        """The joint system that has taken in what is known."""
-        values = {name: self.grounded.whole(name) for name in self.grounded.decimals}
-        system = JointSystem((Version(self.grounded.ground, values=values),), limits=limits, insiders=self.insiders)
-        for facts in known:
+    def system(self, known: Sequence[tuple[Facts, int]], limits: Limits | None = None) -> JointSystem:
+        """The joint system that has taken in what is known, each with the number of its version."""
+        system = JointSystem(self._versions, limits=limits, insiders=self.insiders)
+        for facts, version in known:
             if facts.facts or facts.watches:
-                system.know(facts)
+                system.know(facts, version=version)
         return system
 
+    @cached_property
+    def _versions(self) -> tuple[Version, ...]:
+        made = []
+        for number, scene in enumerate(self.every):
+            own, marks = scene.grounded, None if self.links is None else self.links.marks[number]
+            made.append(Version(own.ground, marks, own.values, scene.name, own.possible, own.common))
+        if self.links is None:
+            return tuple(made)
+        return linked(made, self.links.rises.crossing, self.links.rises.n_rows)
 
-def _ties(data: Microdata, recipes: Sequence[Recipe], answers: AnswersTold | None) -> list[Tie]:
-    """What holds between responses in each record: declared by any release, or shown by the records."""
-    declared = [parse_relation(text) for text in dict.fromkeys(text for own in recipes for text in own.relations)]
+
+def _ties(data: Microdata, editions: Sequence[Edition], own: Edition, answers: AnswersTold | None) -> list[Tie]:
+    """What holds between responses in each record of a version: declared by a release of it, or shown by the records."""
+    recipes = [recipe for edition in editions for recipe in edition.recipes.values()]
+    texts = dict.fromkeys(text for recipe in own.recipes.values() for text in recipe.relations)
+    declared = [parse_relation(text) for text in texts]
     known = [name for name in data.schema.names if data.schema[name].kind is Kind.NUMERIC]
     named = (*(name for own in recipes for name in own.responses), *(answers.responses if answers else ()))
     names = [name for name in dict.fromkeys(named) if name in known]
@@ -150,19 +258,23 @@ def _ties(data: Microdata, recipes: Sequence[Recipe], answers: AnswersTold | Non
     return ties_in_records(data, names, declared, dimensions=dimensions)
 
 
-def _ground(
-    data: Microdata, recipes: Sequence[Recipe], answers: AnswersTold | None, ties: Sequence[Tie]
-) -> GroundedData:
-    known = set(data.schema.names)
+def _grounds(
+    editions: Sequence[Edition], marks: Sequence[Ints], answers: AnswersTold | None, ties: Sequence[Sequence[Tie]]
+) -> list[GroundedData]:
+    """The ground of each version: everything that any release selects by or adds up."""
+    recipes = [recipe for edition in editions for recipe in edition.recipes.values()]
+    known = {name for edition in editions for name in edition.data.schema.names}
     named = (*(name for own in recipes for name in own.variables), *(answers.variables if answers else ()))
     variables = dict.fromkeys(name for name in named if name in known)
     tables = [own for own in recipes if isinstance(own, TableRecipe)]  # only they watch anything
     added = (*(name for own in tables for name in own.responses), *(answers.responses if answers else ()))
     added_up = [name for name in added if name in known]
-    if data.schema.weight and any(own.counts and shown.weighted for own in tables for shown in own.tables):
-        added_up.append(data.schema.weight)  # weighted counts add weights up
+    weights = [edition.data.schema.weight for edition in editions]
+    if any(own.counts and shown.weighted for own in tables for shown in own.tables):
+        added_up += [name for name in weights if name]  # weighted counts add weights up
     # numbers that only files show matter where a relation leads from them to a number that a table adds up
-    responses = dict.fromkeys((*added_up, *sorted(_related_to(added_up, ties) & known)))
+    related = _related_to(added_up, [tie for own in ties for tie in own])
+    responses = dict.fromkeys((*added_up, *sorted(related & known)))
     shown = [name for own in tables for name in own.responses if name in variables]
     if shown:
         raise ParameterError(
@@ -171,11 +283,30 @@ def _ground(
         )
     hidden = [cells for own in tables for cells in own.hidden_counts()]
     added_up = [name for name in responses if name not in variables]
-    files = dict.fromkeys(
-        name for own in recipes if isinstance(own, FileRecipe) for name in own.responses if name in known
+    files = tuple(
+        dict.fromkeys(name for own in recipes if isinstance(own, FileRecipe) for name in own.responses if name in known)
     )
-    grounded = ground_of(data, tuple(variables), responses=added_up, hidden=hidden, shown=tuple(files))
-    return with_spare(replace(grounded, counted=_counted(grounded, tables)), ties)
+    versions = [edition.data for edition in editions]
+    if len(versions) == 1:
+        made = [ground_of(versions[0], tuple(variables), responses=added_up, hidden=hidden, shown=files)]
+    else:
+        entities = respondents_of(versions, marks)
+        made = [
+            *grounds_of(versions, tuple(variables), responses=added_up, entities=entities, hidden=hidden, shown=files)
+        ]
+    counted = [_counted(grounded, tables) for grounded in made]
+    _check_counted(editions, counted)
+    return [with_spare(replace(one, counted=own), tied) for one, own, tied in zip(made, counted, ties, strict=True)]
+
+
+def _check_counted(editions: Sequence[Edition], counted: Sequence[frozenset[str]]) -> None:
+    for edition, own in zip(editions, counted, strict=True):
+        if own != counted[-1]:
+            name = min(own ^ counted[-1])
+            raise LedgerError(
+                f"ledger: {name!r} follows from codes in one of the versions {edition.name!r} and {editions[-1].name!r} and not "
+                "in the other, so they cannot be judged together; leave it out of the file."
+            )
 
 
 def _counted(grounded: GroundedData, tables: Sequence[TableRecipe]) -> frozenset[str]:

@@ -9,12 +9,13 @@ from reticent.base.errors import DataError, PlanError
 from reticent.base.randomness import Secret
 from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
+from reticent.data.plan import EarlierData
 from reticent.history.answers import Beside
 from reticent.history.book import blobs_of
 from reticent.io.database import is_url
 from reticent.io.large import engine_choice, open_large
 from reticent.io.read import read_microdata
-from reticent.jobs.database_file import DatabaseFile, EarlierData, QueryData, read_database_file
+from reticent.jobs.database_file import DatabaseFile, QueryData, read_database_file
 from reticent.ledger.ledger import Ledger
 from reticent.queries.database import ProtectedDatabase
 from reticent.queries.engine import Engine

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from reticent.base.errors import PlanError
 from reticent.data.parameters import Examples, Parameters, build
-from reticent.data.plan import EngineSection, read_toml, sections_of
+from reticent.data.plan import EarlierData, EngineSection, read_toml, sections_of
 from reticent.queries.policy import Policy, read_policy
 
 SECTIONS = ("data", "earlier", "ledger", "policy")
@@ -37,17 +37,6 @@ class QueryData(EngineSection):
     format: str | None = None
     query: str | None = None
     test_secret: bool = False
-
-
-@dataclass(frozen=True)
-class EarlierData(Parameters):
-    """`[[earlier]]`: a version of the records that was asked about before."""
-
-    path: str
-    version: str
-    schema: str | None = None
-    format: str | None = None
-    query: str | None = None
 
 
 @dataclass(frozen=True)

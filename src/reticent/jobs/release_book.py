@@ -9,11 +9,12 @@ from pathlib import Path
 from reticent.base.errors import PlanError
 from reticent.base.randomness import Secret, release_secret
 from reticent.data.microdata import Microdata
-from reticent.data.plan import DataSection, LedgerSection, Plan
+from reticent.data.plan import DataSection, EarlierData, LedgerSection, Plan
 from reticent.data.table_plan import TablePlan
 from reticent.history.answers import Answers, Beside
 from reticent.history.book import Book, blobs_of
 from reticent.io.database import is_url
+from reticent.io.read import read_microdata
 from reticent.jobs.answer_query import engine_of
 from reticent.jobs.database_file import read_database_file
 from reticent.ledger.ledger import Ledger, open_ledger
@@ -27,6 +28,10 @@ class Where:
     section: LedgerSection
     secret: Secret = field(repr=False)
     folder: Path
+    schema: str | None = None
+    """The schema of the data, which earlier versions have too unless one is named for them."""
+    given: tuple[tuple[str, Microdata], ...] = field(default=(), repr=False)
+    """Earlier versions that are in memory already, by name."""
 
     @property
     def place(self) -> str | Path:
@@ -46,7 +51,7 @@ def where_of(plan: Plan | TablePlan, path: Path, ledger: str | None, name: str |
         section = LedgerSection(path=place or "", name=name or path.stem)
     else:
         section = replace(plan.ledger, path=place or plan.ledger.path, name=name or plan.ledger.name)
-    return Where(section, _secret(plan.data, plan.folder), plan.folder)
+    return Where(section, _secret(plan.data, plan.folder), plan.folder, plan.data.schema)
 
 
 @contextmanager
@@ -60,7 +65,8 @@ def open_book(where: Where, records: Microdata) -> Iterator[Book]:
     try:
         blobs = blobs_of(where.place, where.anchor)
         answers = _answers(section, ledger, Beside(blobs), where.secret, where.folder)
-        yield Book(ledger, blobs, records, version=section.version, answers=answers)
+        earlier = (*where.given, *((one.version, _read(one, where)) for one in section.earlier))
+        yield Book(ledger, blobs, records, version=section.version, answers=answers, earlier=earlier)
     finally:
         ledger.close()
 
@@ -77,6 +83,17 @@ def _answers(section: LedgerSection, ledger: Ledger, beside: Beside, secret: Sec
         )
     file = read_database_file(folder / section.database)
     return Answers(engine_of(file, ledger, secret, beside))
+
+
+def _read(one: EarlierData, where: Where) -> Microdata:
+    """The records of an earlier version; without a schema of its own it has that of the data."""
+    return read_microdata(
+        one.path if is_url(one.path) else Path(one.path),
+        one.schema or where.schema,
+        folder=where.folder,
+        format=one.format,
+        query=one.query,
+    )
 
 
 def _secret(data: DataSection, folder: Path) -> Secret:

@@ -47,11 +47,7 @@ class Layer:
         if self.version <= earlier.version or self.response == earlier.response:
             return False
         here, there = self.common(earlier)
-        new, old = self.values[here], earlier.values[there]
-        same = new == old
-        if len(same) and np.mean(same) >= SHARE and len(np.unique(new[same])) >= FEWEST:
-            return True
-        return _on_a_line(old[~same], new[~same]) is not None
+        return any(True for _ in lines_of_another(earlier.values[there], self.values[here]))
 
 
 @dataclass(frozen=True)
@@ -95,7 +91,7 @@ class Before:
         free = self.line[number][here] == 0
         here, there = here[free], there[free]
         groups = [codes[here] for codes in own.groups] if own.response == other.response else []
-        for rows, rate in _lines(other.values[there], own.values[here], groups):
+        for rows, rate in lines_between(other.values[there], own.values[here], groups):
             self._follow((number, earlier), here[rows], there[rows], rate)
 
     def _follow(self, layers: tuple[int, int], here: Ints, there: Ints, rate: Fraction) -> None:
@@ -124,7 +120,7 @@ def related(layers: Sequence[Layer]) -> list[set[str]]:
     return list({id(group): group for group in found.values()}.values())
 
 
-def _lines(old: Floats, new: Floats, groups: Groups) -> Iterator[tuple[Ints, Fraction]]:
+def lines_between(old: Floats, new: Floats, groups: Groups) -> Iterator[tuple[Ints, Fraction]]:
     """The records that changed along one line, over all of them or within the codes of a filter, and its slope."""
     changed = np.flatnonzero(old != new)
     for codes in (np.zeros(len(old), dtype=np.int32), *groups):
@@ -136,6 +132,16 @@ def _lines(old: Floats, new: Floats, groups: Groups) -> Iterator[tuple[Ints, Fra
         if found:
             yield from found
             return
+
+
+def lines_of_another(old: Floats, new: Floats) -> Iterator[tuple[Ints, Fraction]]:
+    """The records with which another response of a later version repeats one, or rises along a line over it, and the slope."""
+    same = new == old
+    if len(same) and np.mean(same) >= SHARE and len(np.unique(new[same])) >= FEWEST:
+        yield np.flatnonzero(same), Fraction(1)
+    line = _on_a_line(old[~same], new[~same])
+    if line is not None:
+        yield np.flatnonzero(~same)[line[0]], line[1]
 
 
 def _on_a_line(old: Floats, new: Floats) -> tuple[Mask, Fraction] | None:

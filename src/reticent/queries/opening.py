@@ -33,15 +33,15 @@ class CheckedOpening(Parameters):
                 raise ParameterError(f"{option} must be a text that is not empty.")
 
 
-def listed_versions(earlier: Any) -> list[tuple[str, Microdata]]:
+def listed_versions(earlier: Any, *, owner: str = OWNER) -> list[tuple[str, Microdata]]:
     """The earlier versions: pairs of a name and its data."""
     if isinstance(earlier, str) or not isinstance(earlier, Iterable):
-        raise ParameterError(f"{OWNER}: earlier must be a list of pairs (name, data), got {kind_of(earlier)}.")
+        raise ParameterError(f"{owner}: earlier must be a list of pairs (name, data), got {kind_of(earlier)}.")
     pairs = []
     for item in earlier:
         fits = isinstance(item, tuple | list) and len(item) == 2
         if not fits or not isinstance(item[0], str) or not isinstance(item[1], Microdata):
-            raise ParameterError(f"{OWNER}: earlier must be a list of pairs (name, data), the oldest first.")
+            raise ParameterError(f"{owner}: earlier must be a list of pairs (name, data), the oldest first.")
         pairs.append((item[0], item[1]))
     return pairs
 

@@ -14,7 +14,7 @@ MOST_CODES = 4
 
 def explain(joint: JointSystem, new: Facts, verdict: JointVerdict, *, version: int | None = None) -> tuple[str, ...]:
     """A sentence per exposure, and the relations that prove it in codes."""
-    number = len(joint.versions) - 1 if version is None else version
+    number = joint.current if version is None else version
     told = {facts.release: (facts, own) for facts, own in joint.accepted} | {new.release: (new, number)}
     found = []
     for exposure in verdict.exposures:

@@ -13,7 +13,7 @@ from reticent.releases.judging import Inside, Judge
 from reticent.releases.part import Part
 from reticent.releases.programs import Limits
 from reticent.releases.system import Layout, Share, System
-from reticent.releases.unknowns import Columns, Version, columns_of
+from reticent.releases.unknowns import Columns, Version, columns_of, linked
 from reticent.releases.verdict import Exposure, JointVerdict, Outcome
 from reticent.releases.verifier import Witness, verify
 
@@ -34,6 +34,8 @@ class _Trial:
 class JointSystem:
     """All releases of the versions of a data set; `judge` says whether one more may go out, `accept` takes it in.
 
+    A release is of the last version unless another one is named. What is known between versions comes after them.
+
     `insiders` says what respondents, who know their own values, are kept from: nothing more than everybody, exact values
     of what is watched, or everything within its required interval ("protect").
     """
@@ -42,17 +44,24 @@ class JointSystem:
         if not versions:
             raise ParameterError("JointSystem: at least one version is needed.")
         self.versions, self.limits, self.insiders = tuple(versions), limits or Limits(), insiders
+        self.current = len([own for own in versions if own.between is None]) - 1
         self.accepted: list[tuple[Facts, int]] = []
         self.parts: dict[Responses, Part] = {}
         self._columns: dict[str, Columns] = {}
         self._known_groups: set[Responses] = set()  # responses that known releases relate, which have no part yet
+        if self.current > 0:
+            if len(self.versions) == self.current + 1:
+                self.versions = linked(versions)
+            between = self.versions[-1].between
+            assert between is not None  # it comes after all versions
+            self.know(between.histories.facts(), version=self.current + 1)
 
     def judge(self, new: Facts, *, version: int | None = None, most_exposures: int = 1) -> JointVerdict:
         """Whether a release is safe together with all accepted ones; stops when this many exposures are found."""
         return self._judged(new, version, most_exposures, relax=False)
 
     def _judged(self, new: Facts, version: int | None, most_exposures: int, *, relax: bool) -> JointVerdict:
-        number = len(self.versions) - 1 if version is None else version
+        number = self.current if version is None else version
         new.check(self.versions[number].ground)
         parts: dict[Responses, Part] = {}
         exposures: list[Exposure] = []
@@ -94,7 +103,7 @@ class JointSystem:
 
     def know(self, facts: Facts, *, version: int | None = None) -> None:
         """Take in a release that was judged safe before it was recorded; the work is done when something new is judged."""
-        number = len(self.versions) - 1 if version is None else version
+        number = self.current if version is None else version
         facts.check(self.versions[number].ground)
         self.accepted.append((facts, number))
         told = {name for responses, _ in _separated(facts) for name in responses}
@@ -185,7 +194,7 @@ class JointSystem:
         part = known or self._rebuilt(joined)
         if part.system.sights:
             nothing = Share(Facts(KNOWN, ()), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-            judge = self._judge(part, nothing, len(self.versions) - 1, joined)
+            judge = self._judge(part, nothing, self.current, joined)
             judge.budget.left = self.limits.release + self.limits.watch * len(part.system.sights)
             part = replace(part, pool=judge.rule(most_exposures=10**9).part.pool, system=judge.known())
         self._put({joined: part})
@@ -208,7 +217,11 @@ class JointSystem:
 
     def _columns_of(self, response: str) -> Columns:
         if response not in self._columns:
-            if self.insiders and response != COUNT and any(response not in own.values for own in self.versions):
+            if (
+                self.insiders
+                and response != COUNT
+                and any(response not in own.values for own in self.versions[: self.current + 1])
+            ):
                 raise ParameterError(
                     f"JointSystem: insiders know their values of {response!r}, so these must be given."
                 )

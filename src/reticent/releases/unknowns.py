@@ -2,19 +2,20 @@
 """The unknowns of a data set over its versions: which values and counts of different versions are the same unknown.
 
 For one response a unit whose value did not change between versions is one unknown, a changed value is another. A count is
-split by where its units are in the other versions: who stays in an atom is counted once.
+split by where its records are in the other versions (`histories.py`): who stays in an atom is counted once.
 """
 
 import itertools
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
 
-from reticent.base.arrays import Ints
+from reticent.base.arrays import Ints, Mask
 from reticent.base.errors import DataError
 from reticent.data.facts import COUNT, Ground
+from reticent.releases.histories import Between, Crossing, Member, histories_of
 
 OPEN = 2**62
 """Stands for an open end: larger than every sum of known bounds."""
@@ -25,18 +26,39 @@ NOBODY = -1
 class Version:
     """One version of a data set: its ground, the marks of its records, and the true values (scaled) by response.
 
-    Marks link versions; values are needed to link them, and to know what insiders know.
+    Marks link versions; values are needed to link them, and to know what insiders know. Somebody can be at the `possible`
+    atoms (None: at all of them); `common` has their codes by numbers that mean the same in all versions (None: as in the
+    ground). With `between` it is no version but what is known of several of them together.
     """
 
     ground: Ground
     marks: Ints | None = None
     values: Mapping[str, Ints] = field(default_factory=dict)
+    name: str = ""
+    possible: Mask | None = None
+    common: Ints | None = None
+    between: Between | None = None
 
     def __post_init__(self) -> None:
         arrays = {**self.values, **({} if self.marks is None else {"marks": self.marks})}
         for name, array in arrays.items():
             if len(array) != self.ground.n_units:
                 raise DataError(f"Version: {name} must have one entry for each of the {self.ground.n_units} units.")
+
+
+def linked(
+    versions: Sequence[Version], crossing: Mapping[str, Crossing] | None = None, n_rows: int = 0
+) -> tuple[Version, ...]:
+    """Several versions and, after them, what is known between them.
+
+    `crossing` has sums over units of several versions, which facts of the last one may name by their rows.
+    """
+    members = [
+        Member(own.name, own.ground, _marks(own), own.ground.codes if own.common is None else own.common, own.possible)
+        for own in versions
+    ]
+    between = Between(histories_of(members), crossing or {}, n_rows)
+    return (*versions, Version(between.ground(), between=between))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +84,7 @@ class Columns:
         chosen = matrix[places]
         row = np.repeat(np.arange(len(places)), np.diff(chosen.indptr))
         total = np.zeros(matrix.shape[1], dtype=np.int64)
-        np.add.at(total, chosen.indices, weights[row])
+        np.add.at(total, chosen.indices, chosen.data * weights[row])
         kept = np.flatnonzero(total)
         return kept.astype(np.int64), total[kept]
 
@@ -74,85 +96,117 @@ class Columns:
 
 def columns_of(versions: tuple[Version, ...], response: str) -> Columns:
     """The unknowns of a response, or of the counts."""
-    low, high = _bounds(versions, response)
-    if len(versions) == 1:
-        ground = versions[0].ground
-        if response == COUNT:
-            guess = np.bincount(ground.atom_of_unit, minlength=ground.n_atoms).astype(np.int64)
-            owner, codes = np.full(ground.n_atoms, NOBODY, dtype=np.int64), ground.codes
-        else:
-            guess = versions[0].values.get(response, np.zeros(ground.n_units, dtype=np.int64)).astype(np.int64)
-            spare = ground.size(response) - ground.n_units
-            guess = np.append(guess, np.zeros(spare, dtype=np.int64))
-            owner = np.append(ground.entity_of_unit.astype(np.int64), np.full(spare, NOBODY, dtype=np.int64))
-            codes = ground.codes[ground.atoms_of(response)]
-        return replace(_columns(low, high, guess, owner, (None,)), codes=codes)
-    if any(version.marks is None for version in versions):
-        raise DataError("Versions of a data set are linked by record marks; a version has none.")
-    return _linked_counts(versions, low, high) if response == COUNT else _linked_values(versions, response, low, high)
+    if len(versions) > 1:
+        return _linked_counts(versions) if response == COUNT else _linked_values(versions, response)
+    ground = versions[0].ground
+    if response == COUNT:
+        guess = np.bincount(ground.atom_of_unit, minlength=ground.n_atoms).astype(np.int64)
+        owner, codes = np.full(ground.n_atoms, NOBODY, dtype=np.int64), ground.codes
+    else:
+        guess = versions[0].values.get(response, np.zeros(ground.n_units, dtype=np.int64)).astype(np.int64)
+        spare = ground.size(response) - ground.n_units
+        guess = np.append(guess, np.zeros(spare, dtype=np.int64))
+        owner = np.append(ground.entity_of_unit.astype(np.int64), np.full(spare, NOBODY, dtype=np.int64))
+        codes = ground.codes[ground.atoms_of(response)]
+    low, high = (np.full(len(guess), end, dtype=np.int64) for end in _ends(ground, response))
+    return Columns(low, high, np.clip(guess, low, high), owner, (None,), codes)
 
 
-def _bounds(versions: tuple[Version, ...], response: str) -> tuple[int, int]:
-    """The bounds that hold for every version."""
-    ends = [version.ground.bounds_of(response) for version in versions]
-    lows = [low for low, _ in ends if low is not None]
-    highs = [high for _, high in ends if high is not None]
-    low = min(lows) if len(lows) == len(ends) else -OPEN
-    high = max(highs) if len(highs) == len(ends) else OPEN
-    return low, high
+def _ends(ground: Ground, response: str) -> tuple[int, int]:
+    low, high = ground.bounds_of(response)
+    return -OPEN if low is None else low, OPEN if high is None else high
 
 
-def _columns(low: int, high: int, guess: Ints, owner: Ints, places: tuple[sparse.csr_array | None, ...]) -> Columns:
-    n = len(guess)
-    lows, highs = np.full(n, low, dtype=np.int64), np.full(n, high, dtype=np.int64)
-    return Columns(lows, highs, np.clip(guess, lows, highs), owner, places, np.zeros((n, 0), dtype=np.int64))
+def _linked_counts(versions: tuple[Version, ...]) -> Columns:
+    """One unknown per way in which records can be somewhere in all versions."""
+    own = next((version.between for version in versions if version.between is not None), None)
+    if own is None:
+        raise DataError("Versions of a data set are judged with what is known between them; link them first.")
+    found, n = own.histories, len(own.histories.guess)
+    places: list[sparse.csr_array | None] = []
+    for v, version in enumerate(versions):
+        if version.between is not None:
+            places.append(_tall(found.sums, version.ground.n_atoms))
+            continue
+        columns = np.flatnonzero(found.where[:, v] != NOBODY)
+        ones, shape = np.ones(len(columns), dtype=np.int64), (version.ground.n_atoms, n)
+        places.append(sparse.csr_array((ones, (found.where[columns, v], columns)), shape=shape))
+    if any(version.ground.bounds_of(COUNT) != (0, None) for version in versions):
+        raise DataError("Versions of a data set: bounds of counts belong into facts, not into the ground.")
+    low, high = np.zeros(n, dtype=np.int64), np.full(n, OPEN, dtype=np.int64)
+    return _columns(low, high, found.guess, np.full(n, NOBODY, dtype=np.int64), tuple(places))
 
 
-def _linked_values(versions: tuple[Version, ...], response: str, low: int, high: int) -> Columns:
-    """One unknown per record mark and value."""
-    if any(response not in version.values for version in versions):
+def _tall(matrix: sparse.csr_array, n_rows: int) -> sparse.csr_array:
+    """A matrix with this many rows, empty ones at its end."""
+    more = sparse.csr_array((n_rows - matrix.shape[0], matrix.shape[1]), dtype=np.int64)
+    return sparse.csr_array(sparse.vstack((matrix, more), format="csr"))
+
+
+def _columns(low: Ints, high: Ints, guess: Ints, owner: Ints, places: tuple[sparse.csr_array | None, ...]) -> Columns:
+    return Columns(low, high, np.clip(guess, low, high), owner, places, np.zeros((len(guess), 0), dtype=np.int64))
+
+
+def _linked_values(versions: tuple[Version, ...], response: str) -> Columns:
+    """One unknown per record mark and value, one per atom that is empty in all versions; known bounds of all versions hold."""
+    real = [version for version in versions if version.between is None]
+    if any(response not in version.values for version in real):
         raise DataError(f"Versions of a data set: the values of {response!r} are needed to see which of them changed.")
-    marks = np.concatenate([_marks(version) for version in versions])
-    values = np.concatenate([version.values[response] for version in versions]).astype(np.int64)
-    owner = np.concatenate([version.ground.entity_of_unit for version in versions]).astype(np.int64)
-    pairs = np.column_stack((marks, values))
-    _, first, unit = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
-    ends = np.cumsum([0, *(version.ground.n_units for version in versions)])
-    places = tuple(_one_each(unit[a:b].reshape(-1), len(first)) for a, b in itertools.pairwise(ends))
-    return _columns(low, high, values[first], owner[first], places)
+    marks = np.concatenate([_marks(version) for version in real])
+    values = np.concatenate([version.values[response] for version in real]).astype(np.int64)
+    owner = np.concatenate([version.ground.entity_of_unit for version in real]).astype(np.int64)
+    _, first, unit = np.unique(np.column_stack((marks, values)), axis=0, return_index=True, return_inverse=True)
+    ends = np.cumsum([0, *(version.ground.n_units for version in real)])
+    units = [unit.reshape(-1)[a:b] for a, b in itertools.pairwise(ends)]
+    spare = _spare(real, response)
+    n = len(first) + len(spare)
+    low, high = np.full(n, -OPEN, dtype=np.int64), np.full(n, OPEN, dtype=np.int64)
+    places: list[sparse.csr_array | None] = []
+    for version, own in zip(real, units, strict=True):
+        ground = version.ground
+        empty = ground.empty if response in ground.spare else np.zeros(0, dtype=np.int64)
+        shared = np.flatnonzero(np.isin(empty, spare))
+        columns = np.concatenate((own, len(first) + np.searchsorted(spare, empty[shared])))
+        rows = np.concatenate((np.arange(ground.n_units), ground.n_units + shared))
+        ones, shape = np.ones(len(rows), dtype=np.int64), (ground.size(response), n)
+        places.append(sparse.csr_array((ones, (rows, columns)), shape=shape))
+        least, most = _ends(ground, response)
+        low[columns], high[columns] = np.maximum(low[columns], least), np.minimum(high[columns], most)
+    for version in versions:
+        if version.between is not None:
+            places.append(_crossing(version.between, response, units, n))
+    guess = np.append(values[first], np.zeros(len(spare), dtype=np.int64))
+    return _columns(low, high, guess, np.append(owner[first], np.full(len(spare), NOBODY)), tuple(places))
 
 
-def _linked_counts(versions: tuple[Version, ...], low: int, high: int) -> Columns:
-    """One unknown per combination of atoms over the versions; an empty atom may have units that stay, leave or come."""
-    marks = np.unique(np.concatenate([_marks(version) for version in versions]))
-    where = np.full((len(marks), len(versions)), NOBODY, dtype=np.int64)
-    for v, version in enumerate(versions):
-        where[np.searchsorted(marks, _marks(version)), v] = version.ground.atom_of_unit
-    listed = [where]
-    for v, version in enumerate(versions):
-        alone = np.full((version.ground.n_atoms, len(versions)), NOBODY, dtype=np.int64)
-        alone[:, v] = np.arange(version.ground.n_atoms)
-        listed.append(alone)
-    if len({version.ground.codes.tobytes() for version in versions}) == 1:
-        listed.append(np.repeat(np.arange(versions[0].ground.n_atoms)[:, None], len(versions), axis=1))
-    joint, of_row = np.unique(np.concatenate(listed), axis=0, return_inverse=True)
-    guess = np.bincount(of_row.reshape(-1)[: len(marks)], minlength=len(joint)).astype(np.int64)
-    places = []
-    for v, version in enumerate(versions):
-        columns = np.flatnonzero(joint[:, v] != NOBODY)
-        shape = (version.ground.n_atoms, len(joint))
-        ones = np.ones(len(columns), dtype=np.int64)
-        places.append(sparse.csr_array((ones, (joint[columns, v], columns)), shape=shape))
-    return _columns(low, high, guess, np.full(len(joint), NOBODY, dtype=np.int64), tuple(places))
+def _spare(real: Sequence[Version], response: str) -> Ints:
+    """The atoms that are empty in all versions, so that whoever could be there is there in all of them with one value.
+
+    An atom that is empty in some of them is taken to be known as empty there, which makes the attacker stronger.
+    """
+    if any(response not in version.ground.spare for version in real):
+        return np.zeros(0, dtype=np.int64)
+    n = real[0].ground.n_atoms
+    empty = np.ones(n, dtype=bool)
+    for version in real:
+        own = np.zeros(n, dtype=bool)
+        own[version.ground.empty] = True
+        empty &= own if version.possible is None else own & version.possible
+    return np.flatnonzero(empty)
+
+
+def _crossing(between: Between, response: str, units: Sequence[Ints], n: int) -> sparse.csr_array:
+    """The sums over units of several versions, as rows over unknowns."""
+    own = between.crossing.get(response)
+    if own is None:
+        return sparse.csr_array((between.n_rows, n), dtype=np.int64)
+    at = np.array([units[v][unit] for v, unit in zip(own.version.tolist(), own.unit.tolist(), strict=True)], np.int64)
+    return sparse.csr_array((own.weight.astype(np.int64), (own.row, at)), shape=(between.n_rows, n))
 
 
 def _marks(version: Version) -> Ints:
-    assert version.marks is not None  # the caller has looked
+    if version.marks is None:
+        raise DataError("Versions of a data set are linked by record marks; a version has none.")
     if len(np.unique(version.marks)) != len(version.marks):
         raise DataError("Version: each record needs a mark of its own.")
     return version.marks
-
-
-def _one_each(unknown: Ints, n_unknowns: int) -> sparse.csr_array:
-    n = len(unknown)
-    return sparse.csr_array((np.ones(n, dtype=np.int64), (np.arange(n), unknown)), shape=(n, n_unknowns))

@@ -32,7 +32,10 @@ def verify(
     *,
     responses: Collection[str] | None = None,
 ) -> bool:
-    """Whether the witnesses show both ends of every watch (of some `responses`) possible under all facts of all releases."""
+    """Whether the witnesses show both ends of every watch (of some `responses`) possible under all facts of all releases.
+
+    Facts that are about none of these responses are not looked at; no fact may relate one of them to any other.
+    """
     left = {
         (release, number, upper)
         for release, (facts, _) in enumerate(history)
@@ -41,7 +44,7 @@ def verify(
         if responses is None or watch.response in responses
     }
     for witness in witnesses:
-        if not _within(grounds, witness) or not _true(history, witness) or not _reaches(history, witness):
+        if not _within(grounds, witness) or not _true(history, witness, responses) or not _reaches(history, witness):
             return False
         left.discard((witness.release, witness.watch, witness.upper))
     return not left
@@ -57,14 +60,18 @@ def _within(grounds: Sequence[Ground], witness: Witness) -> bool:
     return True
 
 
-def _true(history: Sequence[tuple[Facts, int]], witness: Witness) -> bool:
+def _true(history: Sequence[tuple[Facts, int]], witness: Witness, responses: Collection[str] | None) -> bool:
     """Whether all facts hold, and auxiliary unknowns are within their bounds."""
     for release, (facts, version) in enumerate(history):
         for number, (low, high) in enumerate(facts.own):
+            if responses is not None and (release, number) not in witness.own:
+                continue  # a fact that needs it fails below
             own = witness.own[release, number]
             if own < low or (high is not None and own > high):
                 return False
         for fact in facts.facts:
+            if responses is not None and not any(_is_about(term, responses, witness, release) for term in fact.terms):
+                continue
             total = sum(_sum(term, witness, release, version) for term in fact.terms)
             if (fact.low is not None and total < fact.low) or (fact.high is not None and total > fact.high):
                 return False
@@ -76,6 +83,12 @@ def _reaches(history: Sequence[tuple[Facts, int]], witness: Witness) -> bool:
     watch = facts.watches[witness.watch]
     total = _sum(Term(watch.response, watch.places, watch.weights), witness, witness.release, version)
     return total >= watch.high if witness.upper else total <= watch.low
+
+
+def _is_about(term: Term, responses: Collection[str], witness: Witness, release: int) -> bool:
+    if term.response == OWN:
+        return any((release, place) in witness.own for place in term.places.tolist())
+    return term.response in responses
 
 
 def _sum(term: Term, witness: Witness, release: int, version: int) -> int:

@@ -46,9 +46,15 @@ class GroundedData:
     decimals: Mapping[str, int]
     ranges: tuple[Ranges, ...] = ()
     counted: frozenset[str] = frozenset()
+    possible: Mask | None = field(default=None, repr=False)
+    """Of one of several versions: the atoms where somebody can be by its own codes and rules."""
+    common: Ints | None = field(default=None, repr=False)
+    """Of one of several versions: the codes of the atoms by numbers that mean the same in all of them."""
 
     def whole(self, response: str) -> Ints:
-        """The true values of a response in units of its last decimal (missing: 0)."""
+        """The true values of a response in units of its last decimal (missing: 0, also of all where the data do not have it)."""
+        if response not in self._whole and response not in self.data.schema:
+            self._whole[response] = np.zeros(self.ground.n_units, dtype=np.int64)
         if response not in self._whole:
             values = np.nan_to_num(self.data.numbers((response,))[:, 0], nan=0.0)
             self._whole[response] = np.rint(values * 10.0 ** self.decimals[response]).astype(np.int64)
@@ -74,7 +80,7 @@ class GroundedData:
     def there(self, response: str) -> Mask:
         """Which units have a value of a response."""
         if response not in self._there:
-            self._there[response] = ~self.data.missing(response)
+            self._there[response] = ~_absent(self.data, response)
         return self._there[response]
 
     @cached_property
@@ -145,6 +151,96 @@ def ground_of(
     own = {name: _bounds(data, name, decimals[name], (bounds or {}).get(name)) for name in responses}
     ground = Ground(own_names, categories, codes, atom, _entities(data), own, complete)
     return GroundedData(ground, data, decimals, tuple(_ranges(data, shown, names, columns, categories)))
+
+
+def grounds_of(
+    versions: Sequence[Microdata],
+    variables: Sequence[str],
+    *,
+    responses: Sequence[str] = (),
+    entities: Sequence[Ints],
+    most: int = MOST_ATOMS,
+    hidden: Sequence[HiddenCells] = (),
+    shown: Sequence[str] = (),
+) -> tuple[GroundedData, ...]:
+    """The grounds of several versions of a data set, with the same atoms and decimals; see `ground_of`.
+
+    Each has its own variables and codes. Where a version does not have the codes of an atom, it counts as missing there, and
+    nobody can be at that atom. `entities` has the respondent of each record, by numbers that mean the same in all versions.
+    """
+    names = tuple(dict.fromkeys(variables))
+    absent = [name for name in responses if any(bool(_absent(data, name).any()) for data in versions)]
+    every = (*names, *(missing_of(name) for name in absent))
+    read = [
+        [_column_if(data, name) for name in names] + [_whether_if(data, name) for name in absent] for data in versions
+    ]
+    categories = tuple(tuple(dict.fromkeys(t for own in read for t in own[at][1])) for at in range(len(every)))
+    columns = [[_recoded(*own, categories[at]) for at, own in enumerate(one)] for one in read]
+
+    def near(codes: Ints, sizes: Sequence[int]) -> Ints:
+        return near_atoms(codes, sizes, every, categories, hidden)
+
+    stacked = [np.concatenate([own[at] for own in columns]) for at in range(len(every))]
+    codes, atom, complete = _atoms(stacked, categories, sum(data.n_records for data in versions), most, near)
+    atoms = np.split(atom, np.cumsum([data.n_records for data in versions])[:-1])
+    texts = [[own for _, own in one] for one in read]
+    masks = [_possible(own, codes, at, listed, categories) for own, at, listed in zip(columns, atoms, texts)]
+    kept = np.logical_or.reduce(masks)
+    codes, number = codes[kept], np.cumsum(kept) - 1
+    decimals = {name: max(_decimals(data, name) for data in versions if name in data.schema) for name in responses}
+    made = []
+    for v, data in enumerate(versions):
+        own = [at for at, name in enumerate((*names, *absent)) if name in data.schema]
+        mine = np.column_stack([_recoded(codes[:, at], categories[at], texts[v][at]) for at in own] or [codes[:, :0]])
+        bounds = {name: _bounds(data, name, decimals[name], None) for name in responses if name in data.schema}
+        ground = Ground(
+            tuple(every[at] for at in own), tuple(texts[v][at] for at in own), mine, number[atoms[v]], entities[v],
+            bounds, complete,
+        )  # fmt: skip
+        known = [name for name in names if name in data.schema]
+        ranges = _ranges(
+            data, [n for n in shown if n in data.schema], known, [read[v][at][0] for at in own], ground.categories
+        )
+        made.append(GroundedData(ground, data, decimals, tuple(ranges), possible=masks[v][kept], common=codes))
+    return tuple(made)
+
+
+def _possible(
+    columns: Sequence[Ints], codes: Ints, atom: Ints, listed: Sequence[Sequence[str]], categories: Sequence[Sequence[str]]
+) -> Mask:  # fmt: skip
+    """The atoms where records of one version can be: with its codes, and not against the rules that its records show."""
+    found = np.ones(len(codes), dtype=bool)
+    for at, texts in enumerate(listed):
+        able = np.array([*(text in {*texts} for text in categories[at]), bool((columns[at] < 0).any())])
+        found &= able[codes[:, at]]  # the last stands for what is missing
+    for rule in rules_of(columns, [len(texts) for texts in categories]):
+        found &= rule.possible(codes)
+    found[atom] = True
+    return found
+
+
+def _whether_if(data: Microdata, name: str) -> tuple[Ints, tuple[str, ...]]:
+    """Whether a response is missing in each record; of data that do not have it nothing is said."""
+    if name in data.schema:
+        return data.missing(name).astype(np.int64), ABSENT_OR_NOT
+    return np.full(data.n_records, MISSING, dtype=np.int64), ()
+
+
+def _column_if(data: Microdata, name: str) -> tuple[Ints, tuple[str, ...]]:
+    if name in data.schema:
+        return _column(data, name)
+    return np.full(data.n_records, MISSING, dtype=np.int64), ()
+
+
+def _recoded(codes: Ints, texts: Sequence[str], every: Sequence[str]) -> Ints:
+    """Codes by their places in another list of texts; what it does not have is missing."""
+    place = {text: at for at, text in enumerate(every)}
+    return np.array([*(place.get(text, MISSING) for text in texts), MISSING], dtype=np.int64)[codes]
+
+
+def _absent(data: Microdata, name: str) -> Mask:
+    """Which records have no value of a variable; all, if the data do not have it."""
+    return data.missing(name) if name in data.schema else np.ones(data.n_records, dtype=bool)
 
 
 def _ranges(

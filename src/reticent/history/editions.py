@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The versions of a data set that something was released of, and how their records, respondents and values hang together."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from reticent.base.arrays import Floats, Ints
+from reticent.data.facts import LARGEST, Fact, Facts, Term
+from reticent.data.microdata import Microdata
+from reticent.frames.columns import unique_ids
+from reticent.history.file_recipe import FileRecipe
+from reticent.history.table_recipe import TableRecipe
+from reticent.ledger.chain import LedgerError
+from reticent.queries.indexed import lines_between, lines_of_another
+from reticent.releases.histories import Crossing
+from reticent.tabulation.ground import GroundedData
+
+Recipe = TableRecipe | FileRecipe
+RISES = "values that changed in one way"
+
+
+@dataclass(frozen=True, eq=False)
+class Edition:
+    """One version of the data, with all names that the ledger has for it, and what was released of it."""
+
+    name: str
+    data: Microdata = field(repr=False)
+    recipes: Mapping[str, Recipe] = field(default_factory=dict, repr=False)
+    names: frozenset[str] = frozenset()
+
+
+def marks_of(editions: Sequence[Edition]) -> tuple[Ints, ...]:
+    """A number of each record that means the same record in all versions; an error where they cannot be linked."""
+    every = [edition.data for edition in editions]
+    told = " and ".join(repr(edition.name) for edition in editions)
+    shared = [name for name in every[-1].schema.identifiers if all(name in own.schema.identifiers for own in every)]
+    if not shared:
+        raise LedgerError(
+            f"ledger: the versions {told} cannot be linked record by record, because their schemas have no identifier in common, "
+            'so nothing is released; give the variable that names each record role = "identifier" in the schema of each version.'
+        )
+    for name in shared:
+        found = [unique_ids(own.frame.table[name]) for own in every]
+        marks = [ids.astype(np.int64) for ids in found if ids is not None]
+        if len(marks) == len(every):
+            _check_common(editions, marks, name)
+            return tuple(marks)
+    broken = next(edition.name for edition, ids in zip(editions, found, strict=True) if ids is None)
+    raise LedgerError(
+        f"ledger: the versions {told} cannot be linked record by record, because {shared[0]!r} is missing or repeated in "
+        f"version {broken!r}, so nothing is released; give each record an identifier of its own."
+    )
+
+
+def _check_common(editions: Sequence[Edition], marks: Sequence[Ints], name: str) -> None:
+    for at, (edition, own) in enumerate(zip(editions, marks, strict=True)):
+        others = np.concatenate([other for number, other in enumerate(marks) if number != at])
+        if not bool(np.isin(own, others).any()):
+            raise LedgerError(
+                f"ledger: no record of version {edition.name!r} has an identifier ({name}) that another version has, so they "
+                "are not versions of one data set; write identifiers in the same way in all of them, or give other units a "
+                "ledger of their own."
+            )
+
+
+def respondents_of(versions: Sequence[Microdata], marks: Sequence[Ints]) -> tuple[Ints, ...]:
+    """The respondent of each record, by numbers that mean the same in all versions.
+
+    A record without a respondent belongs to the one who has it in another version, else it is its own.
+    """
+    numbers: dict[str | int, int] = {}
+    of_mark: dict[int, int] = {}
+    named = [_respondents(data) for data in versions]
+    for texts, own in zip(named, marks, strict=True):
+        for text, mark in zip(texts, own.tolist(), strict=True):
+            if text is not None:
+                of_mark[mark] = numbers.setdefault(text, len(numbers))
+    for own in marks:
+        for mark in own.tolist():
+            if mark not in of_mark:
+                of_mark[mark] = numbers.setdefault(mark, len(numbers))
+    return tuple(
+        np.array(
+            [of_mark[m] if t is None else numbers[t] for t, m in zip(texts, own.tolist(), strict=True)], dtype=np.int64
+        )
+        for texts, own in zip(named, marks, strict=True)
+    )
+
+
+def _respondents(data: Microdata) -> list[str | None]:
+    entity = data.entity()
+    if entity is None:
+        return [None] * data.n_records
+    texts = data.categories(str(data.schema.entity))
+    return [None if code < 0 else texts[code] for code in entity.tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class Rise:
+    """Records whose value in one version follows a straight line over a value in another: low ≤ q · new − p · old ≤ high.
+
+    `rows` are the numbers of these records among all that follow a line, `units` their units in each version (−1: none); `old`
+    and `new` name version and response.
+    """
+
+    rows: Ints
+    old: tuple[int, str]
+    new: tuple[int, str]
+    units: Ints
+    rate: Fraction
+    low: int
+    high: int
+
+    def facts(self, classes: Sequence[Ints] | None) -> Iterator[Fact]:
+        """What everybody knows of the sums over records that all releases treat alike, by the class of each unit of a version.
+
+        Values can be dealt out to such records so that each is on the line where their sums are. Without classes each
+        record stands for itself.
+        """
+        keys = np.arange(len(self.rows)).reshape(-1, 1)
+        if classes is not None:
+            keys = np.column_stack([np.append(own, -1)[self.units[:, v]] for v, own in enumerate(classes)])
+        _, group = np.unique(keys, axis=0, return_inverse=True)
+        group = group.reshape(-1)
+        for number in range(int(group.max(initial=-1)) + 1):
+            rows = self.rows[group == number]
+            terms = tuple(Term.total(name, rows) for name in dict.fromkeys((self.old[1], self.new[1])))
+            yield Fact(terms, self.low * len(rows), self.high * len(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class Rises:
+    """All lines that values of several versions follow, and the sums over two versions that facts about them are stated for."""
+
+    found: tuple[Rise, ...]
+    crossing: Mapping[str, Crossing]
+    n_rows: int
+
+    def facts(self, classes: Sequence[Ints], single: frozenset[str]) -> Facts:
+        """What everybody knows of them, by the class of each unit; of responses that files show (`single`) record by record."""
+        told: list[Fact] = []
+        for rise in self.found:
+            apart = bool({rise.old[1], rise.new[1]} & single)
+            told += rise.facts(None if apart else classes)
+        return Facts(RISES, tuple(told))
+
+
+def rises_of(grounds: Sequence[GroundedData], marks: Sequence[Ints]) -> Rises:
+    """Find the lines that values follow from one version to another, of one response or from one response to another."""
+    found: list[Rise] = []
+    entries: dict[str, list[tuple[Ints, int, Ints, int]]] = {}
+    n = 0
+    for b in range(len(grounds)):
+        for a in range(b):
+            for rise in _between(grounds, marks, a, b, n):
+                p, q = rise.rate.numerator, rise.rate.denominator
+                entries.setdefault(rise.old[1], []).append((rise.rows, a, rise.units[:, a], -p))
+                entries.setdefault(rise.new[1], []).append((rise.rows, b, rise.units[:, b], q))
+                n += len(rise.rows)
+                found.append(rise)
+    crossing = {name: _crossing(own) for name, own in entries.items()}
+    return Rises(tuple(found), crossing, n)
+
+
+def _crossing(entries: Sequence[tuple[Ints, int, Ints, int]]) -> Crossing:
+    return Crossing(
+        np.concatenate([rows for rows, _, _, _ in entries]),
+        np.concatenate([np.full(len(rows), version) for rows, version, _, _ in entries]),
+        np.concatenate([units for _, _, units, _ in entries]),
+        np.concatenate([np.full(len(rows), weight) for rows, _, _, weight in entries]),
+    )
+
+
+def _between(grounds: Sequence[GroundedData], marks: Sequence[Ints], a: int, b: int, start: int) -> Iterator[Rise]:
+    _, there, here = np.intersect1d(marks[a], marks[b], return_indices=True)
+    old, new = grounds[a], grounds[b]
+    codes = new.ground.codes[new.ground.atom_of_unit[here]].T
+    for one in old.decimals.keys() - old.counted:
+        for other in new.decimals.keys() - new.counted:
+            both = old.there(one)[there] & new.there(other)[here]
+            x, y = old.whole(one)[there[both]].astype(np.float64), new.whole(other)[here[both]].astype(np.float64)
+            groups = [column[both].astype(np.int32) for column in codes]
+            lines = lines_between(x, y, groups) if one == other else lines_of_another(x, y)
+            for rows, rate in lines:
+                units = _units(marks, marks[b][here[both][rows]])
+                low, high = _ends(x[rows], y[rows], rate, other)
+                yield Rise(start + np.arange(len(rows)), (a, one), (b, other), units, rate, low, high)
+                start += len(rows)
+
+
+def _units(marks: Sequence[Ints], chosen: Ints) -> Ints:
+    """The unit of each of some records in each version (−1: none)."""
+    found = np.full((len(chosen), len(marks)), -1, dtype=np.int64)
+    for v, own in enumerate(marks):
+        order = np.argsort(own, kind="stable")
+        at = np.minimum(np.searchsorted(own[order], chosen), len(own) - 1)
+        there = own[order][at] == chosen
+        found[there, v] = order[at][there]
+    return found
+
+
+def _ends(old: Floats, new: Floats, rate: Fraction, name: str) -> tuple[int, int]:
+    p, q = rate.numerator, rate.denominator
+    if (abs(p) * float(np.abs(old).sum()) + q * float(np.abs(new).sum())) * 2 >= LARGEST:
+        raise LedgerError(
+            f"ledger: the values of {name!r} all changed in one way between two versions, and sums of them are too large to be "
+            "exact; round them, so that the versions can be judged together."
+        )
+    left = q * new.astype(np.int64) - p * old.astype(np.int64)
+    return int(left.min()), int(left.max())
