@@ -179,7 +179,7 @@ class Scene:
         return mine if self.links is None else self._with_others(mine, self.links)
 
     def _with_others(self, mine: Told, links: Links) -> Told:
-        """What is told of this version, with everything of the others and between them."""
+        """What this version tells, with everything of the others and between them."""
         others = [one.told_alone for one in self.others]
         releases: dict[str, tuple[Facts, ...]] = {}
         version: dict[str, int] = {}
@@ -198,7 +198,7 @@ class Scene:
 
     @cached_property
     def told_alone(self) -> Told:
-        """What is told of this version, worked out once: nothing new is of another version than the last."""
+        """What this version tells, worked out once: nothing new is of another version than the last."""
         return self.told()
 
     def with_relations(self, new: Facts, classes: AtomClasses) -> tuple[Facts, AtomClasses]:
