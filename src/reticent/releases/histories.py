@@ -4,8 +4,8 @@
 Everybody is thought to know which codes of which records were changed, and by which rule codes change that all change (an age
 rises by one, a list of codes is replaced); not what the codes are. So records that follow the rules are one unknown in all
 versions; a changed code is free, while the other codes of the record stay the same. That is more than an attacker
-knows, so what is safe stays safe. How many records changed in each way is known as well, except for the commonest way: how many records
-there are stays unknown.
+knows, so what is safe stays safe. How many records changed in each way is known as well, except for the commonest way: how
+many records there are stays unknown.
 """
 
 from collections.abc import Mapping, Sequence
