@@ -52,7 +52,18 @@ def test_a_region_rounded_unlike_a_district_is_refused() -> None:
         run.release_all()
 
 
-FAMILIES = ("nested", "by_sex", "three", "classes", "missing_both", "pair", "pair_by_sex", "level", "product")
+FAMILIES = (
+    "nested",
+    "by_sex",
+    "three",
+    "classes",
+    "missing_both",
+    "pair",
+    "pair_by_sex",
+    "level",
+    "product",
+    "flags_by_sex",
+)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -18,7 +18,7 @@ from reticent.tables.apriori import Entry, EntryGroup, Knowledge, apply_groups
 from reticent.tables.costs import TableCost, costs_by_table
 from reticent.tables.protection import Judgement, judge_cells
 from reticent.tables.rules import Rule
-from reticent.tabulation.codings import Side, with_codings
+from reticent.tabulation.codings import Coding, with_codings
 from reticent.tabulation.linked import System, link
 from reticent.tabulation.same_records import same_cells, with_same_cells
 
@@ -35,7 +35,7 @@ class LinkedTable:
 
 
 def judge_linked(
-    tables: Sequence[LinkedTable], a_priori: Sequence[Entry] = (), codings: Sequence[Side] = ()
+    tables: Sequence[LinkedTable], a_priori: Sequence[Entry] = (), codings: Sequence[Coding] = ()
 ) -> tuple[System, Knowledge]:
     """One system of all the cells: each table judged by its own rules, then what is known beforehand.
 

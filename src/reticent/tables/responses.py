@@ -19,7 +19,7 @@ from reticent.tables.make import Making, make_tables
 from reticent.tables.memory import Memory
 from reticent.tables.request import TableRequest, WantedTable, rules_of_counts
 from reticent.tabulation.code_columns import CodeColumns
-from reticent.tabulation.codings import Side, codings_of
+from reticent.tabulation.codings import Coding, codings_of
 from reticent.tabulation.coinciding import coinciding
 from reticent.tabulation.linked import System
 from reticent.tabulation.responses import lacking, name_of_response, ties_in_cells, ties_in_records
@@ -119,7 +119,9 @@ def _judged(
     )
 
 
-def _codings(wanted: Sequence[WantedTable], tables: Sequence[LinkedTable]) -> tuple[tuple[Side, ...], tuple[str, ...]]:
+def _codings(
+    wanted: Sequence[WantedTable], tables: Sequence[LinkedTable]
+) -> tuple[tuple[Coding, ...], tuple[str, ...]]:
     """How codes of different tables add up to the same, as far as records or finished tables show it; and what is not judged."""
     if len(wanted) < 2:
         return (), ()

@@ -21,6 +21,7 @@ from reticent.data.relations import Relations
 from reticent.data.table import Table
 from reticent.kernels.grouping import group_columns
 from reticent.tabulation.code_columns import CodeColumns
+from reticent.tabulation.code_sums import CodeSum, code_sums
 from reticent.tabulation.dependence import SPARSE, believed
 from reticent.tabulation.linked import System
 
@@ -51,15 +52,18 @@ class Side:
     links: tuple[Link, ...]
 
 
-def codings_of(columns: CodeColumns) -> tuple[Side, ...]:
+Coding = Side | CodeSum
+
+
+def codings_of(columns: CodeColumns) -> tuple[Coding, ...]:
     """All that records say of how codes of different tables add up to the same."""
-    found = []
+    found: list[Coding] = []
     for first, second in combinations(range(len(columns.tables)), 2):
         for links in link_sets(_links(columns, first, second)):
             side = Side(first, second, links)
             if not all(link.same for link in links) and not _in_one_table(columns, side):
                 found.append(side)
-    return tuple(found)
+    return (*found, *code_sums(columns))
 
 
 def _in_one_table(columns: CodeColumns, side: Side) -> bool:
@@ -170,15 +174,15 @@ def _apart(one: Link, other: Link) -> bool:
     return not set(one.left) & set(other.left) and not set(one.right) & set(other.right)
 
 
-def with_codings(system: System, sides: Sequence[Side], *, equal: bool = False) -> System:
+def with_codings(system: System, codings: Sequence[Coding], *, equal: bool = False) -> System:
     """The system with a relation for each class of cells of one table that adds up to cells of another.
 
     That two single cells have the same records is another relation, which is made here only with `equal`.
     """
     rows = {
         (tuple(cells), tuple(coefs)): (cells, coefs)
-        for side in sides
-        for cells, coefs in _rows(system, side)
+        for one in codings
+        for cells, coefs in (one.rows(system) if isinstance(one, CodeSum) else _rows(system, one))
         if equal or len(cells) > 2
     }
     if not rows:
