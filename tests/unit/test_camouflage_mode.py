@@ -336,7 +336,7 @@ def test_values_outside_the_bands_are_refused(tmp_path: Path) -> None:
     policy = _policy(bounds={}, options={"camouflage": {"bands": {"pay": [0, 50]}}})
     with pytest.raises(DataError, match="outside the declared bands"):
         _open(tmp_path, 1, policy=policy)
-    with pytest.raises(PlanError, match="bands are given for 'wage'"):
+    with pytest.raises(PlanError, match="bands names 'wage'"):
         _open(tmp_path, 1, policy=_policy(options={"camouflage": {"bands": {"wage": [0, 50]}}}))
 
 

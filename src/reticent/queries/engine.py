@@ -43,6 +43,7 @@ from reticent.queries.recorded import (
     UNREADABLE,
     Together,
     answer_of,
+    check_hulls,
     drawn,
     is_new_answer,
     policy_changed,
@@ -76,7 +77,7 @@ class Engine:
         universe.take_answered(responses_of(ledger.entries()))
         self._take_recorded()
         self._admission = Admission(universe, policy, self.mode.statistics)
-        self._check_recorded()
+        self._check_recorded(ledger.entries())
         self._check_streams()
         self._check_releases(ledger.entries())
         self._stored = 0
@@ -158,21 +159,10 @@ class Engine:
             self._modes[owner] = self._factory(setting)
         return self._modes[owner]
 
-    def _check_recorded(self) -> None:
-        """Refuse a mode that must not be on this ledger, or a hull beside another one that the ledger does not hold."""
-        if self._recorded and not isinstance(self.mode, Recording):
-            raise LedgerError(
-                "ledger: responses of this data set are camouflaged; no other mode may answer about them exactly."
-            )
-        if self._recorded or not isinstance(self.mode, Recording):
-            return
-        for entry in self.ledger.entries():
-            if entry.kind == DECISION and entry.payload["answered"] and entry.payload["mode"] == self.policy.mode:
-                raise LedgerError(
-                    f"ledger: entry {entry.number} was answered from a hull that the ledger does not hold (version 0.1.0 did "
-                    "not write it down); a second hull would reveal more than either. Keep this database closed.",
-                    entry=entry.number,
-                )
+    def _check_recorded(self, entries: Iterable[Entry]) -> None:
+        """Refuse what must not be on this ledger beside a hull."""
+        hulled = {str(payload.get("response")) for payload in self._recorded}
+        check_hulls(hulled, entries, self.policy, draws_hulls=isinstance(self.mode, Recording))
 
     def _take_recorded(self) -> None:
         """What the ledger holds of hulls; the modes are made from it."""
@@ -306,7 +296,7 @@ class Engine:
             return
         if any(entry.kind == HULL for entry in turn.unseen):
             self._take_recorded()
-            self._check_recorded()
+        self._check_recorded(turn.unseen)
         for entry in turn.unseen:
             self._take(entry)
 

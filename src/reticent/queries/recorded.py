@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from reticent.base.errors import ReticentError
 from reticent.ledger.chain import Entry, LedgerError
 from reticent.queries.modes import MODES, Request
+from reticent.queries.policy import Policy
 from reticent.queries.refusals import Answer, Row
 from reticent.queries.wire import query_from_json, value_from_json
 
@@ -65,6 +66,32 @@ def responses_of(entries: Iterable[Entry]) -> set[str]:
                 found.update(n for s in query_from_json(payload["query"]).statistics for n in s.variables)
                 found.update(n for told in payload["remember"].get("told", ()) for n in told.split("*"))
     return found
+
+
+def check_hulls(hulled: set[str], entries: Iterable[Entry], policy: Policy, *, draws_hulls: bool) -> None:
+    """Refuse a mode or a filter that would answer exactly about a response that has a hull, and a second hull.
+
+    A response that was a filter before is refused elsewhere: what was asked by it cannot be worked through without it.
+    """
+    if hulled and not draws_hulls:
+        raise LedgerError(
+            "ledger: responses of this data set are camouflaged; no other mode may answer about them exactly."
+        )
+    if not draws_hulls:
+        return
+    told = sorted(hulled & set(policy.filters))
+    if told:
+        raise LedgerError(
+            f"ledger: {told[0]!r} has a hull, and the policy says that it is a filter; conditions on it would answer exactly "
+            "about what is camouflaged. Leave it out of the filters."
+        )
+    for entry in entries if not hulled else ():
+        if entry.kind == DECISION and entry.payload["answered"] and entry.payload["mode"] == policy.mode:
+            raise LedgerError(
+                f"ledger: entry {entry.number} was answered from a hull that the ledger does not hold (version 0.1.0 did "
+                "not write it down); a second hull would reveal more than either. Keep this database closed.",
+                entry=entry.number,
+            )
 
 
 def policy_changed(entry: Entry) -> LedgerError:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Ints
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError, PlanError
 from reticent.base.randomness import Secret
 from reticent.data.microdata import Microdata
 from reticent.kernels.draws import uniforms
 from reticent.kernels.grouping import group_columns
+from reticent.queries.analysis.blur import respondent_ids
 from reticent.queries.camouflage.cells import Bands, CellDemand, bands_of, cells_of, measure
 from reticent.queries.camouflage.hulls import Cells, Hull, Records, blocks_of, hull_of, joined
 from reticent.queries.camouflage.record import Drawn, HullRecord, Recorded, hull_digest
@@ -45,10 +46,14 @@ def draw(setting: Setting, response: str, today: Drawn, recorded: Recorded) -> P
         values, ids = data.numbers((response,))[:, 0], data.record_ids()
         at, new = seen.take(ids, values, response)
         entity = setting.universe.entities(number)[new]
-        records = Records(
-            group_of(data, drawn)[new], entity, ids[new], _draws(secret, "blocks", ids[new]), np.isin(entity, known)
-        )
-        parts.append(_part(values[new], records, bands, drawn, secret))
+        alone = np.isin(entity, known)
+        if drawn.repeated:  # a total of a block tells of a respondent's value once
+            alone |= seen.again(entity, ids[new])
+        records = Records(group_of(data, drawn)[new], entity, ids[new], _draws(secret, "blocks", ids[new]), alone)
+        # records that share a value share its cell, or what fits all their cells would be narrower than one
+        names = respondent_ids(data) if drawn.repeated else ids
+        offsets = _draws(secret, "cells", names[new])
+        parts.append(_part(values[new], records, bands, drawn, offsets))
         digest = hull_digest(joined(parts), seen.ids)
         recorded.compare(HullRecord(response, version.name, drawn, digest))
     return Placed(joined(parts), at)
@@ -62,17 +67,17 @@ def public_bands(drawn: Drawn) -> Bands:
     return bands_of(demand, grid, tuple(map(exact, drawn.bands)))
 
 
-def _part(values: NDArray[np.float64], records: Records, bands: Bands, drawn: Drawn, secret: Secret) -> Hull:
+def _part(values: Floats, records: Records, bands: Bands, drawn: Drawn, offsets: Floats) -> Hull:
     measured = measure(fixed_point(values), bands.grid)
     points = measured.points
     if bool(((points < bands.edges[0]) | (points >= bands.edges[-1])).any()):
         raise DataError("camouflage: some values lie outside the declared bands; the bands must hold all values.")
-    first, last = cells_of(bands, points, _draws(secret, "cells", records.ids))
+    first, last = cells_of(bands, points, offsets)
     cells = Cells(first, last, drawn.integer, bands.low, bands.high)
     return hull_of(measured, cells, blocks_of(records, drawn.insiders), drawn.insiders, bands.grid / 2)
 
 
-def _draws(secret: Secret, purpose: str, ids: NDArray[np.uint64]) -> NDArray[np.float64]:
+def _draws(secret: Secret, purpose: str, ids: NDArray[np.uint64]) -> Floats:
     return uniforms(*secret.words(f"camouflage-{purpose}"), ids)
 
 
@@ -81,6 +86,7 @@ class _Seen:
 
     def __init__(self) -> None:
         self.ids, self.values = np.empty(0, dtype=np.uint64), np.empty(0)
+        self._respondents = np.empty(0, dtype=np.int64)
 
     def take(self, ids: NDArray[np.uint64], values: NDArray[np.float64], response: str) -> tuple[Ints, Ints]:
         """The position of each record in the hull (−1: no value), and the records that are new, which are added."""
@@ -99,6 +105,15 @@ class _Seen:
         at[new] = len(self.ids) + np.arange(len(new))
         self.ids, self.values = np.concatenate((self.ids, ids[new])), np.concatenate((self.values, values[new]))
         return at, new
+
+    def again(self, entity: Ints, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Which new records are not the first of their respondent, in the order of ids and of versions."""
+        order = np.argsort(ids, kind="stable")
+        first = np.zeros(len(ids), dtype=bool)
+        first[order[np.unique(entity[order], return_index=True)[1]]] = True
+        first &= ~np.isin(entity, self._respondents)
+        self._respondents = np.union1d(self._respondents, entity)
+        return ~first
 
 
 def group_of(data: Microdata, drawn: Drawn) -> Ints:

@@ -4,6 +4,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from reticent.base.arrays import Ints
 from reticent.base.errors import PlanError
 from reticent.data.parameters import build
+from reticent.data.schema import Kind
 from reticent.queries.camouflage.draw import Placed, draw
 from reticent.queries.camouflage.hulls import Hull, Members
 from reticent.queries.camouflage.intervals import (
@@ -31,6 +33,10 @@ from reticent.queries.modes import Decision, Request, Setting
 from reticent.queries.pieces import complete
 from reticent.queries.refusals import Answer, Row
 from reticent.queries.statistics import design_matrix
+from reticent.queries.ties import ties_of
+
+REPEATED, FEWEST_ALIKE = 0.5, 3
+"""From this share of the respondents with several records on, and this many of them, one value in all records is no chance."""
 
 
 @dataclass
@@ -49,14 +55,15 @@ class CamouflageMode:
         "a, a' of the hull, P(everything public | a) / P(everything public | a') is 1, also for an attacker with our code, "
         "policy and secret. The hull leaves each respondent every value of a cell of declared width, and still does so for "
         "an attacker who knows all values of as many respondents as `insiders` says. Not covered: what the attacker thinks "
-        "likely before asking; one who knows more respondents of a block, or an exact total from elsewhere; that no "
-        "equation ties the responses, without which the database does not open."
+        "likely before asking; one who knows more respondents of a block, or an exact total from elsewhere; values "
+        "that different respondents share; that no equation ties the responses, without which the database does not open."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "counts of records (membership in groups is taken as known)",
         "which values are missing",
         "the cell that each value lies in",
-        "that no responses are tied by a linear equation (else the database does not open)",
+        "that no responses are tied by a linear equation, that no numeric filter repeats a response, and that respondents have "
+        "different values in their records of a response that is not declared as repeated (else the database does not open)",
     )
     statistics: ClassVar[frozenset[str]] = frozenset(
         {"count", "sum", "avg", "variance", "stddev", "min", "max", "median", "quantile", "ratio", "linreg"}
@@ -213,18 +220,60 @@ def camouflage(setting: Setting) -> CamouflageMode:
 def _check(setting: Setting, options: CamouflageOptions) -> None:
     policy = setting.policy
     setting.universe.check_bounds()
-    for name in options.bands:
-        if name not in policy.responses:
-            raise PlanError(f"policy: options camouflage: bands are given for {name!r}, which is not a response.")
+    for option, names in (("bands", options.bands), ("repeated", options.repeated)):
+        for name in names:
+            if name not in policy.responses:
+                raise PlanError(f"policy: options camouflage: {option} names {name!r}, which is not a response.")
     for name in policy.responses:
         if name in policy.filters:
             raise PlanError(
                 f"camouflage: {name!r} is both a filter and a response; conditions on it would answer exactly about what is "
                 "camouflaged. Make it one or the other."
             )
+    _check_filters(setting)
+    _check_repeated(setting, options)
     for response, others in setting.universe.linked.items():
         if len(others) > 1:
             raise PlanError(
                 f"camouflage: {response!r} is tied to {', '.join(o for o in others if o != response)} by an equation; each has "
                 "its own hull, and what fits both is narrower than either. Keep one of them as a response."
+            )
+
+
+def _check_filters(setting: Setting) -> None:
+    """A numeric filter that repeats a response (an amount in another currency) would tell exactly what is camouflaged."""
+    universe, filters = setting.universe, setting.policy.filters
+    hulled = dict.fromkeys((*setting.policy.responses, *(str(record["response"]) for record in setting.recorded)))
+    for version in universe.versions:
+        schema = version.data.schema
+        numeric = [name for name in filters if schema[name].kind is Kind.NUMERIC]
+        groups = [version.codes[name][version.atom] for name in filters if name not in numeric]
+        for response, name in product(hulled, numeric):
+            if response != name and response in schema and ties_of(version.data.numbers((response, name)), groups):
+                raise PlanError(
+                    f"camouflage: the filter {name!r} is tied to {response!r} by an equation; conditions on it would answer "
+                    "exactly about what is camouflaged. Leave it out of the filters."
+                )
+
+
+def _check_repeated(setting: Setting, options: CamouflageOptions) -> None:
+    """Records that repeat their respondent's value tie it as an equation does: each would have a cell of its own around it."""
+    universe, policy = setting.universe, setting.policy
+    if all(version.data.schema.entity is None for version in universe.versions):
+        return
+    entity = np.concatenate([universe.entities(number) for number in range(len(universe.versions))])
+    ids = np.concatenate([version.data.record_ids() for version in universe.versions])
+    _, records = np.unique(ids, return_index=True)
+    for name in (own for own in policy.responses if own not in options.repeated):
+        values = np.concatenate([version.data.numbers((name,))[:, 0] for version in universe.versions])[records]
+        there = ~np.isnan(values)
+        _, owner, counts = np.unique(entity[records][there], return_inverse=True, return_counts=True)
+        least, most = np.full(len(counts), np.inf), np.full(len(counts), -np.inf)
+        np.minimum.at(least, owner, values[there])
+        np.maximum.at(most, owner, values[there])
+        several = (counts > 1) & ((least != 0) | (most != 0))  # many have nothing in all their records
+        if int((several & (least == most)).sum()) >= max(FEWEST_ALIKE, REPEATED * int(several.sum())):
+            raise PlanError(
+                f"camouflage: respondents have the same {name!r} in all their records; each record has its own cell, and what "
+                f"fits all of them is narrower. Name it in `repeated`, so that a respondent has one cell."
             )

@@ -42,6 +42,9 @@ class CamouflageOptions(Parameters):
     bands: Mapping[str, tuple[float, ...]] = field(
         default_factory=dict, metadata={"help": "per response its bands; default: between 1, 2, 5, 10, 20, …"}
     )
+    repeated: tuple[str, ...] = field(
+        default=(), metadata={"help": "responses of which a respondent has one value in all records"}
+    )
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,7 @@ class Drawn:
     known: tuple[str, ...]
     filters: tuple[str, ...]
     cutpoints: Mapping[str, tuple[float, ...]]
+    repeated: bool = False
 
     @classmethod
     def of(cls, policy: Policy, options: CamouflageOptions, response: str) -> "Drawn":
@@ -67,6 +71,7 @@ class Drawn:
         return cls(
             options.percent, options.least, options.insiders, options.unit, tuple(options.bands.get(response, ())),
             bounds.low, bounds.high, bounds.integer, policy.known, policy.filters, dict(policy.cutpoints),
+            response in options.repeated,
         )  # fmt: skip
 
     @classmethod
@@ -85,7 +90,7 @@ class Drawn:
 
     def refuse_others(self, today: "Drawn", response: str) -> None:
         """A hull has one width for ever; filters may change, because they only said who shares a block."""
-        for name in ("percent", "least", "insiders", "unit", "bands", "low", "high", "integer", "known"):
+        for name in ("percent", "least", "insiders", "unit", "bands", "low", "high", "integer", "known", "repeated"):
             mine, given = getattr(self, name), getattr(today, name)
             if mine != given and name == "known":
                 raise LedgerError(
