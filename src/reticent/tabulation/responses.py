@@ -13,6 +13,7 @@ from reticent.data.response_relations import COUNT, ResponseRelation
 from reticent.data.schema import Kind
 from reticent.data.table import DimensionSpec
 from reticent.tabulation.assemble import MAX_DECIMALS
+from reticent.tabulation.class_limits import ties_by_class
 from reticent.tabulation.dimensions import build_dimension
 from reticent.tabulation.joint import cell_numbers
 from reticent.tabulation.linked import System
@@ -36,8 +37,12 @@ def ties_in_records(
     *,
     find: bool = True,
     dimensions: Sequence[DimensionSpec] = (),
+    classes: bool = False,
 ) -> list[Tie]:
-    """The declared relations, checked record by record, and those that the records show: all, nearly all, or of a code."""
+    """The declared relations, checked record by record, and those that the records show: all, nearly all, or of a code.
+
+    With `classes` also limits of responses by codes that follow their order.
+    """
     names = tuple(dict.fromkeys((*responses, *(name for relation in declared for name in relation.names))))
     for relation in declared:
         for name in relation.names:
@@ -50,7 +55,10 @@ def ties_in_records(
         own = _chosen(numbers, responses)
         for spec in dict.fromkeys(dimensions):
             dimension, nodes = build_dimension(data, spec)
-            ties += ties_by_code(own, dimension, nodes[data.encoded(spec.variable).codes], ties)
+            places = nodes[data.encoded(spec.variable).codes]
+            ties += ties_by_code(own, dimension, places, ties)
+            if classes and data.schema.entity is None:  # counts are those of records
+                ties += ties_by_class(own, dimension, places.astype(np.int64))
     return ties
 
 
