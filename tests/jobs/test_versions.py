@@ -8,7 +8,7 @@ import pytest
 
 from command_line import CommandLine
 
-CELLS = {"A": {"x": 4, "y": 4, "z": 2}, "B": {"x": 4, "y": 5, "z": 4}, "C": {"x": 5, "y": 4, "z": 3}}
+CELLS = {"A": {"x": 4, "y": 4, "z": 2}, "B": {"x": 3, "y": 5, "z": 3}, "C": {"x": 3, "y": 4, "z": 3}}
 SCHEMA = """
 [[variable]]
 name = "id"
@@ -217,3 +217,22 @@ def test_the_older_version_can_be_released_of_again(office: Office) -> None:
         ("second", "2026"),
         ("third", "2025"),
     ]
+
+
+def test_who_leaves_a_cell_knew_the_others_before(office: Office) -> None:
+    """Three firms in a published cell; the one that moves away knows the other two, whose cell is unsafe since."""
+    assert not office.release("first", "2025")
+    rows = firms()
+    shown = {
+        tuple(line.split(",")[:2])
+        for line in (office.folder / "first.csv").read_text().splitlines()
+        if "published" in line
+    }
+    gone = next(k for k, row in enumerate(rows) if row[1:3] in shown and CELLS[row[1]][row[2]] == 3)
+    office.data("2026", [row for k, row in enumerate(rows) if k != gone])
+    assert not office.release("second", "2026", "2025", more="memory = true")
+    assert "known too well" in office.release("third", "2026", "2025", minimum=0), "from all others it is kept"
+    found = office.reticent(
+        "ledger", "show", office.folder / "firms.ledger", "second", "--secret", office.folder / "secret.key"
+    )
+    assert "amended" in found.out, "that one respondent knows it is recorded"

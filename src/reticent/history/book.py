@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from reticent.base.errors import NotProtectedError, ParameterError
 from reticent.data.facts import Facts
 from reticent.data.microdata import Microdata
 from reticent.data.record_marks import is_version, version_fingerprint, version_marks
-from reticent.history.amended import with_amendments
+from reticent.history.amended import Amendment, with_amendments
 from reticent.history.editions import Edition, Recipe
 from reticent.history.file_recipe import FileRecipe
 from reticent.history.scene import AnswersTold, Scene
@@ -31,7 +31,7 @@ from reticent.releases.joint import JointSystem
 from reticent.releases.programs import Limits
 from reticent.releases.verdict import JointVerdict, Outcome
 
-RELATED = "relations between responses"
+MOST_NAMED = 5
 RECIPES: dict[str, type[Recipe]] = {"table": TableRecipe, "file": FileRecipe}
 NUMBERED = re.compile(r" \(\d+\)$")
 """The ending by which a ledger numbers the tables of a release, so no release may have it in its name."""
@@ -69,6 +69,9 @@ class Judged:
     repeats: tuple[str, ...] = ()
     proved: int | None = None
     """How many watched sums a second check in whole numbers went through (None: it was not asked for)."""
+    inside: tuple[Amendment, ...] = field(default=(), repr=False)
+    """Watched sums of the release that some respondents know already from releases of other versions."""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +83,12 @@ class Stage:
     told: Mapping[str, Sequence[Facts]] = field(repr=False)
     known: tuple[tuple[Facts, int], ...] = field(repr=False)
     new: Facts = field(repr=False)
+    inside: tuple[Amendment, ...] = field(default=(), repr=False)
+    aware: frozenset[tuple[str, str]] = field(default=frozenset(), repr=False)
+
+    def unaware(self, facts: Facts) -> Facts:
+        """What a release tells without the watched sums that are among what is known, because respondents know them already."""
+        return replace(facts, watches=tuple(one for one in facts.watches if (one.release, one.name) not in self.aware))
 
     def system(self, limits: Limits | None = None) -> JointSystem:
         """The joint system that has taken in what was released."""
@@ -169,14 +178,14 @@ class Book:
         if prove and verdict.safe:
             system.accept(verdict)
             proved = system.checked()
-        return Judged(verdict, new, (*before, *counted), repeats, proved)
+        return Judged(verdict, new, (*before, *counted), repeats, proved, stage.inside, _aware_notes(stage.aware))
 
     def stage(self, recipe: Recipe, name: str) -> "Stage":
         """Everything that was released and a release that is not, over one ground."""
         before, scene = self.recipes(name), self.scene(recipe, name)
         told = scene.told()
-        new = joined(told.releases[name], name)
-        return Stage(scene, before, told.releases, told.known(before, scene.asked), new)
+        stage = Stage(scene, before, told.releases, told.known(before, scene.asked), joined(told.releases[name], name))
+        return stage if scene.links is None else _with_aware(stage, name)
 
     def record(self, turn: Turn, recipe: Recipe, name: str, **more: Any) -> int:
         """Write a release down; gives the number of its entry, an old one if exactly this was recorded before."""
@@ -255,6 +264,41 @@ def recipes_of(blobs: Blobs, recorded: Sequence[Recorded]) -> dict[str, Recipe]:
     """How each recorded release was made, with what imports left of its watches."""
     made = {one.name: recipe_of(blobs, one) for one in recorded}
     return with_amendments(made, [one.amended for one in recorded])
+
+
+def _with_aware(stage: Stage, name: str) -> Stage:
+    """Take what respondents know already from releases of other versions as known to them; from others it is kept.
+
+    Who leaves a cell knows from the table before, beside their own value, what the others have whose cell is unsafe since.
+    """
+    own = stage.told[name]
+    watched = joined([replace(facts, facts=(), own=(), certified=True, beyond="") for facts in own], name)
+    if not watched.watches:
+        return stage
+    found = stage.system().judge(watched, most_exposures=10**9).exposures
+    inside = {(one.hidden_by, one.watch) for one in found if one.insider and one.proved}
+    inside -= {(one.hidden_by, one.watch) for one in found if not one.insider}
+    aware = tuple(replace(one, known_inside=True) for one in watched.watches if (one.release, one.name) in inside)
+    amended = tuple(
+        Amendment(facts.release, number, (one.low, one.high), True)
+        for facts in own
+        for number, one in enumerate(facts.watches)
+        if (one.release, one.name) in inside
+    )
+    known = (*stage.known, (Facts(name, (), watches=aware), len(stage.scene.others)))
+    made = replace(stage, known=known, inside=amended, aware=frozenset(inside)) if aware else stage
+    return replace(made, new=made.unaware(stage.new))
+
+
+def _aware_notes(aware: frozenset[tuple[str, str]]) -> tuple[str, ...]:
+    if not aware:
+        return ()
+    names = sorted(name for _, name in aware)
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return (
+        f"Respondents of earlier versions know it already, beside their own values, and it is kept from all others: "
+        f"{', '.join(names[:MOST_NAMED])}{more}.",
+    )
 
 
 def _repeats(

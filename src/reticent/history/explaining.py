@@ -8,7 +8,6 @@ from typing import Any
 from reticent.data.facts import Facts
 from reticent.history.book import Book
 from reticent.history.editions import Recipe
-from reticent.history.staging import scene_with, staged
 from reticent.releases.explain import explain
 from reticent.releases.joint import JointSystem
 from reticent.releases.verdict import Exposure, JointVerdict, Outcome
@@ -83,12 +82,14 @@ def said(conflicts: Sequence[Conflict]) -> list[str]:
 
 def explain_release(book: Book, recipe: Recipe, name: str) -> Explanation:
     """Judge a release with everything in the ledger and say what stands against it; nothing is recorded."""
-    case = staged(scene_with(book, recipe, name), name)
-    if not any(facts.watches for facts in case.every):
-        return Explanation(JointVerdict(name, Outcome.SAFE), case.together_with, ())
-    system = case.system()
-    verdict = system.judge(case.new, most_exposures=MOST)
-    return Explanation(verdict, case.together_with, conflicts_of(system, case.new, verdict))
+    stage = book.stage(recipe, name)
+    asked = stage.scene.answered
+    together_with = (*stage.before, *((f"{asked} answers",) if asked else ()))
+    if not any(facts.watches for own in stage.told.values() for facts in own):
+        return Explanation(JointVerdict(name, Outcome.SAFE), together_with, ())
+    system = stage.system()
+    verdict = system.judge(stage.new, most_exposures=MOST)
+    return Explanation(verdict, together_with, conflicts_of(system, stage.new, verdict))
 
 
 def conflicts_of(system: JointSystem, new: Facts, verdict: JointVerdict, *, most: int = MOST) -> tuple[Conflict, ...]:

@@ -125,7 +125,7 @@ def look(
     """
     shown = [own for result in results for own in hideable(result)]
     grounded, system = stage.scene.grounded, stage.system()
-    core = joined(recipe.hiding([own.costs.keys() for own in shown]).facts(grounded, name), name)
+    core = stage.unaware(joined(recipe.hiding([own.costs.keys() for own in shown]).facts(grounded, name), name))
     verdict = system.judge(core)
     if not verdict.safe:
         return Looked((), (), system, verdict)

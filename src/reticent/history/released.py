@@ -56,6 +56,7 @@ def remembered(book: Book, made: Made, section: LedgerSection, *, prove: bool = 
         judged = None if prove and kept.judged.verdict.safe else kept.judged
     if judged is None:
         judged = book.judge(made.recipe, section.name, prove=prove)
+    notes = (*notes, *judged.notes)
     found = Released(section.name, None, judged.verdict, judged.together_with, judged.proved, also, notes)
     return found, judged, made
 

@@ -69,6 +69,7 @@ def explain_recorded(ledger: Ledger, which: str) -> Recorded:
     amended = {
         one.name: len({line[1] for line in one.amended if line[0] == parts[0] or line[0].startswith(parts[1])})
         for one in recorded
+        if one.imported
     }
     return Recorded(
         {

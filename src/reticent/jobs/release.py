@@ -109,6 +109,7 @@ def _record(
         sentence=judged.verdict.sentence(),
         accepted=section.accept_uncertified or "",
         **({"accepted risk": made.risk} if made.risk else {}),
+        **({"amended": [one.to_plain() for one in judged.inside]} if judged.inside else {}),
     )
     write()
     return number
