@@ -236,3 +236,65 @@ def test_who_leaves_a_cell_knew_the_others_before(office: Office) -> None:
         "ledger", "show", office.folder / "firms.ledger", "second", "--secret", office.folder / "secret.key"
     )
     assert "amended" in found.out, "that one respondent knows it is recorded"
+
+
+DATABASE = """
+[data]
+path = "{version}.csv"
+schema = "schema.toml"
+secret = "secret.key"
+version = "{version}"
+{earlier}
+[ledger]
+path = "firms.ledger"
+
+[policy]
+filters = ["ind", "size"]
+responses = ["turnover"]
+minimum = 2
+"""
+LISTED = '[[earlier]]\nversion = "2025"\npath = "2025.csv"\nschema = "schema.toml"\n'
+
+
+def asked(office: Office, version: str, query: str, *, earlier: str = "") -> bool:
+    path = office.folder / f"db-{version}.toml"
+    path.write_text(DATABASE.format(version=version, earlier=earlier))
+    ran = office.reticent("ask", path, f"SELECT SUM(turnover) FROM data WHERE {query}", "--user", "ann", "--json", "-")
+    assert ran.code == 0, ran.err
+    return bool(json.loads(ran.out)["answered"])
+
+
+def published(office: Office, name: str) -> str:
+    """A size of industry A that a table shows."""
+    lines = [line.split(",") for line in (office.folder / f"{name}.csv").read_text().splitlines()]
+    return next(line[1] for line in lines if line[0] == "A" and line[1] in "xy" and "published" in line)
+
+
+def test_a_question_about_the_next_version_is_judged_with_the_table(office: Office) -> None:
+    assert not office.release("first", "2025")
+    office.data("2026", corrected(LARGE))
+    assert not asked(office, "2026", f"ind = 'A' AND size IN ('{published(office, 'first')}', 'z')", earlier=LISTED)
+    assert asked(office, "2026", "ind = 'A'", earlier=LISTED)
+
+
+def test_a_table_of_the_next_version_is_judged_with_the_answer(office: Office) -> None:
+    alone = office.folder / "alone.toml"
+    office.release("alone", "2025", check=True)
+    alone.write_text(alone.read_text().split("[ledger]")[0])
+    assert office.reticent("table", alone).code == 0
+    assert asked(office, "2025", f"ind = 'A' AND size IN ('{published(office, 'alone')}', 'z')")
+    office.data("2026", corrected(LARGE))
+    (office.folder / "db-2026.toml").write_text(DATABASE.format(version="2026", earlier=LISTED))
+    against = office.release("first", "2026", more='database = "db-2026.toml"')
+    assert "A × z (hidden by first)" in against
+    assert "answer" in against
+
+
+def test_a_database_lists_the_versions_that_tables_were_released_of(office: Office) -> None:
+    assert not office.release("first", "2025")
+    office.data("2026", corrected(LARGE))
+    path = office.folder / "db.toml"
+    path.write_text(DATABASE.format(version="2026", earlier=""))
+    ran = office.reticent("ask", path, "SELECT SUM(turnover) FROM data", "--user", "ann")
+    assert ran.code == 8
+    assert "earlier" in ran.sentence
