@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from reference.joint_worlds import History, make_history
+from reticent.releases import asking
 from reticent.releases.joint import JointSystem
 from reticent.releases.unknowns import Version
 from reticent.releases.verdict import Outcome
@@ -51,6 +52,17 @@ def test_ten_thousand_histories(block: int) -> None:
     assert found["safe"] >= 0.3
     assert found["jointly"] >= 0.3
     assert found.get("undecided", 0.0) <= 0.01
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(40), pytest.param(range(40, 2_000), marks=pytest.mark.deep)], ids=["few", "many"]
+)
+def test_short_movements_give_no_other_verdicts(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are many classes, programs look for short movements first; here they do so with few."""
+    monkeypatch.setattr(asking, "MANY", 0)
+    found = shares(seeds)
+    assert found["safe"] >= 0.3
+    assert found.get("undecided", 0.0) <= 0.05
 
 
 def test_the_verifier_refuses_what_is_changed() -> None:

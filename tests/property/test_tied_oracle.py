@@ -12,8 +12,9 @@ from reticent.releases.verifier import verify
 def judged(history: TiedHistory, seed: int) -> str:
     """How a history ends."""
     scene = history.scene
-    _, related, classes = scene.told()
-    system = scene.system([related])
+    known = scene.told()
+    classes = known.classes
+    system = scene.system([(known.related, known.last)])
     system.insiders = ""
     for number, release in enumerate(history.releases, start=1):
         told, classes = scene.with_relations(release, classes)

@@ -27,3 +27,11 @@ def taken(array: NDArray[Any], rows: Ints) -> NDArray[Any]:
     if len(rows) == len(array) and bool((rows[1:] > rows[:-1]).all()):
         return array
     return array[rows]
+
+
+def whole_product(first: Ints, second: Ints) -> int:
+    """Σ first · second in whole numbers, however large."""
+    most = float(np.abs(first).max(initial=0)) * float(np.abs(second).max(initial=0)) * len(first)
+    if most < 2.0**62:
+        return int(first @ second)
+    return sum(int(a) * int(b) for a, b in zip(first.tolist(), second.tolist(), strict=True))

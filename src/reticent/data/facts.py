@@ -126,16 +126,21 @@ class Term:
     @classmethod
     def total(cls, response: str, places: Ints) -> "Term":
         """The plain sum of some unknowns."""
-        return cls(response, places, np.ones(len(places), dtype=np.int64))
+        return cls(response, places, np.broadcast_to(np.int64(1), len(places)))  # one number in memory, however many
 
 
 @dataclass(frozen=True, eq=False)
 class Fact:
-    """low ≤ Σ terms ≤ high in units of the last decimal; None is an open end."""
+    """low ≤ Σ terms ≤ high in units of the last decimal; None is an open end.
+
+    A relation that is stated of every class of records has a name: stated of all parts of a class, it says more than of the
+    class.
+    """
 
     terms: tuple[Term, ...]
     low: int | None
     high: int | None
+    relation: str = ""
 
     def __post_init__(self) -> None:
         if not self.terms:
@@ -226,13 +231,14 @@ class Facts:
 
 def _check_weights(places: Ints, weights: Ints, where: str) -> None:
     for name, array in (("places", places), ("weights", weights)):
-        if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+        if array.ndim != 1 or array.dtype.kind not in "iu":
             raise DataError(f"{where}: {name} must be a list of whole numbers.")
     if len(places) != len(weights):
         raise DataError(f"{where}: places and weights must have the same length.")
     if len(places) and places.min() < 0:
         raise DataError(f"{where}: places are counted from 0.")
-    if len(np.unique(places)) != len(places):
+    rising = len(places) < 2 or bool((places[1:] > places[:-1]).all())  # as most are, so that nothing need be sorted
+    if not rising and len(np.unique(places)) != len(places):
         raise DataError(f"{where}: each place may occur only once; add its weights up.")
     _check_size((int(weights.min()), int(weights.max())) if len(weights) else (), f"{where}: weights")
 

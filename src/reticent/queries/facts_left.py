@@ -16,7 +16,7 @@ from math import ceil, floor
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Ints, Mask
+from reticent.base.arrays import Ints, Mask, whole_product
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.declarations import Declarations
 from reticent.data.facts import COUNT, LARGEST, Fact, Facts, Term
@@ -258,19 +258,21 @@ def _weighted_count(
     places: "Places", atoms: Ints, known: tuple[Factor, ...], response: str | None = None
 ) -> Fact | None:
     """The records of some atoms, times known numbers and a response that follows from codes."""
-    weights = np.ones(len(atoms), dtype=object)
-    if response is not None:
-        weights = places.grounded.by_atom(response)[atoms].astype(object)
-    for factor in known:
-        weights = weights * places.numbers(factor)[atoms].astype(object)
-    common = math.gcd(*weights.tolist()) or 1
-    if any(abs(weight) // common >= LARGEST for weight in weights.tolist()):
-        return None
-    atoms, weights = atoms[weights != 0], (weights[weights != 0] // common).astype(np.int64)
+    if response is None and not known:
+        weights = np.ones(len(atoms), dtype=np.int64)
+    else:
+        own = np.ones(len(atoms), dtype=object)
+        if response is not None:
+            own = places.grounded.by_atom(response)[atoms].astype(object)
+        for factor in known:
+            own = own * places.numbers(factor)[atoms].astype(object)
+        common = math.gcd(*own.tolist()) or 1
+        if any(abs(weight) // common >= LARGEST for weight in own.tolist()):
+            return None
+        atoms, weights = atoms[own != 0], (own[own != 0] // common).astype(np.int64)
     if not len(atoms):
         return None
-    true = sum(int(n) * int(w) for n, w in zip(places.grounded.counts[atoms].tolist(), weights.tolist(), strict=True))
-    return Fact.exact((Term(COUNT, atoms, weights),), true)
+    return Fact.exact((Term(COUNT, atoms, weights),), whole_product(places.grounded.counts[atoms], weights))
 
 
 def _sums(asked: Asked, piece: Piece) -> list[Fact | None]:
@@ -307,7 +309,7 @@ def _sum(asked: Asked, piece: Piece) -> Fact | None:
         units, weights = units[weights != 0], weights[weights != 0]
     if not len(units):
         return None
-    true = sum(int(x) * int(w) for x, w in zip(grounded.whole(response)[units].tolist(), weights.tolist(), strict=True))
+    true = whole_product(grounded.whole(response)[units], weights)
     return Fact.exact((Term(response, units, weights),), true)
 
 
@@ -318,15 +320,16 @@ def _sum_with_spare(asked: Asked, piece: Piece, factors: list[NDArray[np.object_
     if not len(units):
         return None
     own = np.append(units, ground.spare_places(response, _selected(asked, units, response)))
-    weights = np.ones(len(own), dtype=object)
-    for factor in factors:
-        weights = weights * factor[ground.atoms_of(response)[own]]
-    common = math.gcd(*weights.tolist()) or 1
-    if any(abs(weight) // common >= LARGEST for weight in weights.tolist()):
-        raise ParameterError("facts: the known numbers of a regression are too large to be exact.")
-    own, weights = own[weights != 0], (weights[weights != 0] // common).astype(np.int64)
-    true = places.grounded.truth(response)
-    total = sum(int(true[place]) * int(weight) for place, weight in zip(own.tolist(), weights.tolist(), strict=True))
+    weights = np.ones(len(own), dtype=np.int64)
+    if factors:
+        known = np.ones(len(own), dtype=object)
+        for factor in factors:
+            known = known * factor[ground.atoms_of(response)[own]]
+        common = math.gcd(*known.tolist()) or 1
+        if any(abs(weight) // common >= LARGEST for weight in known.tolist()):
+            raise ParameterError("facts: the known numbers of a regression are too large to be exact.")
+        own, weights = own[known != 0], (known[known != 0] // common).astype(np.int64)
+    total = whole_product(places.grounded.truth(response)[own], weights)
     return Fact.exact((Term(response, own, weights),), total) if len(own) else None
 
 

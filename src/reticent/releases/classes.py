@@ -46,6 +46,23 @@ class Classes:
         assert made._constant(places, weights, line), "two different columns have the same marks"
         return made
 
+    def parted(self, places: Ints, weights: Ints) -> "Classes":
+        """As `refined` by one sum, in time that depends on its places; parents are the classes before."""
+        own = self.of[places]
+        order = np.lexsort((weights, own))
+        own, sorted_weights = own[order], weights[order]
+        new_class = np.append(True, own[1:] != own[:-1])[: len(own)]
+        new_part = new_class | np.append(True, sorted_weights[1:] != sorted_weights[:-1])[: len(own)]
+        starts = np.flatnonzero(new_part)
+        sizes, parent = np.diff(np.append(starts, len(own))), own[starts]
+        # the part that no weight touches keeps the number of the class; where there is none, the first part does
+        covered = np.bincount(own, minlength=self.n)[parent] == np.bincount(self.of, minlength=self.n)[parent]
+        names, fresh = parent.copy(), np.flatnonzero(~(covered & new_class[starts]))
+        names[fresh] = self.n + np.arange(len(fresh))
+        of = self.of.copy()
+        of[places[order]] = np.repeat(names, sizes)
+        return Classes(of, self.n + len(fresh), np.concatenate((np.arange(self.n), parent[fresh])))
+
     def _by_marks(self, first: Ints, second: Ints) -> "Classes":
         """Each class parted by the marks of its unknowns."""
         order = np.lexsort((second, first, self.of))
@@ -102,7 +119,7 @@ class Classes:
 
     def _ends(self, ends: Ints, is_open: Mask, sentinel: int) -> Ints:
         out = self.totals(np.where(is_open, 0, ends))
-        out[np.unique(self.of[is_open])] = sentinel
+        out[self.of[is_open]] = sentinel
         return out
 
     def spread(self, totals: Ints, low: Ints, high: Ints, near: Ints) -> Ints:

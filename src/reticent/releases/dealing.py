@@ -21,6 +21,7 @@ from reticent.releases.contexts import MOST_PAIRS, Contexts, Pair, choices, home
 from reticent.releases.pool import Movement
 from reticent.releases.stack import exact_product
 from reticent.releases.system import System
+from reticent.releases.unknowns import OPEN
 
 MOST_ITEMS = 40
 """Movements of more coarse classes are left to the programs."""
@@ -103,6 +104,26 @@ class Dealer:
         out = np.zeros(system.classes.n, dtype=bool)
         out[system.rows[full].indices] = True
         return out
+
+    @cached_property
+    def _left(self) -> tuple[Ints, Ints]:
+        """How far each class can go down and up by itself before a row breaks that leaves some room on both sides now.
+
+        Where relations say that values need somebody who has them, the last one of a class cannot leave it alone.
+        """
+        system, by_class = self.system, self._by_class
+        loose = self._keys == 0
+        below = np.where(loose & (system.row_low > -OPEN), self._sums - system.row_low, OPEN)[by_class.indices]
+        above = np.where(loose & (system.row_high < OPEN), system.row_high - self._sums, OPEN)[by_class.indices]
+        rising, size = by_class.data > 0, np.abs(by_class.data)
+        filled = np.flatnonzero(np.diff(by_class.indptr))
+        found = []
+        for limit in (np.where(rising, below, above), np.where(rising, above, below)):
+            out = np.full(system.classes.n, OPEN, dtype=np.int64)
+            if len(filled):
+                out[filled] = np.minimum.reduceat(limit // size, by_class.indptr[:-1][filled])
+            found.append(out)
+        return found[0], found[1]
 
     def kept(self, key: str, make: Callable[[], T], release: int | None = None) -> T:
         """Something worked out of the classes, once for all releases to come; what is of the newest release counts only here."""
@@ -233,7 +254,9 @@ class Dealer:
             if amount > 0:
                 parts = parts[~self._frozen[parts]]
             room = self.high[parts] - self.center[parts] if amount > 0 else self.center[parts] - self.low[parts]
-            self._able_ones[release, label, amount] = np.asarray(parts[room >= abs(amount)], dtype=np.int64)
+            left = self._left[1 if amount > 0 else 0][parts]
+            enough = np.minimum(room, left) >= abs(amount)
+            self._able_ones[release, label, amount] = np.asarray(parts[enough], dtype=np.int64)
         able = self._able_ones[release, label, amount]
         return able if barred is None else able[~self._mask(barred)[able]]
 

@@ -66,6 +66,8 @@ class Insiders:
         watched = self.system.sights[sight]
         own = self.system.owner[watched.places] == owner
         known = int(watched.weights[own] @ self.system.center[watched.places[own]])
+        if self.owns(owner, sight):
+            return known
         others, weights = watched.places[~own], watched.weights[~own]
         low, high = self._public()
         far = _far(weights, low[others], high[others], upper=upper)
@@ -75,8 +77,10 @@ class Insiders:
         return min(wanted, known + far) if upper else max(wanted, known + far)
 
     def owns(self, owner: int, sight: int) -> bool:
-        """Whether a watched sum is of values of one respondent only."""
-        return bool((self.system.owner[self.system.sights[sight].places] == owner).all())
+        """Whether a watched sum is of values of one respondent only; where nobody is, there is nobody to know of."""
+        owners = self.system.owner[self.system.sights[sight].places]
+        own = owners == owner
+        return bool(own.any() and (own | (owners == NOBODY)).all())
 
     def _public(self) -> tuple[Ints, Ints]:
         layout = self.system.layout

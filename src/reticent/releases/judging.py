@@ -9,22 +9,28 @@ import numpy as np
 
 from reticent.base.arrays import Ints
 from reticent.releases.alone import Alone, Way
+from reticent.releases.asking import Programs
 from reticent.releases.certificate import Proof, leaves
 from reticent.releases.dealing import Dealer
 from reticent.releases.earlier import Earlier
 from reticent.releases.insiders import Insiders
 from reticent.releases.part import Part
-from reticent.releases.pool import Carried, Movement, Pool, Side, alive, carried
-from reticent.releases.programs import Budget, Limits, OutOfSteps, Search
+from reticent.releases.pool import Carried, Movement, Pool, Side, alive, carried, carried_along
+from reticent.releases.programs import Budget, Limits, OutOfSteps
 from reticent.releases.stack import exact_product
 from reticent.releases.system import System, Told, contradiction
 from reticent.releases.verdict import Exposure
 
 MOST_HINTED = 500
-MOST_WAYS = 6
+MOST_WAYS = 3
 """This many ways in which the cells of a table can move are dealt out for an end of a watched sum."""
+MOST_UNITED = 10
+MOST_LIKELY = 4_000
+"""The classes of up to so many ways, or up to so many classes, are looked at together for whole steps."""
 MOST_STEPS = 40
 """The movements at hand are carried over to an answer fact by fact, up to this many."""
+MOST_FACTS = 100
+"""This many facts of a release count for the steps that it may cost."""
 WORTH_MENDING = 3
 """This many movements that miss the new row are worth a program that mends them together."""
 
@@ -54,10 +60,10 @@ class Judge:
 
     def __init__(self, before: Part, told: Told, limits: Limits, *, insiders: Inside, complete: bool) -> None:
         self.before, self.told, self.limits, self.complete = before, told, limits, complete
-        self.budget = Budget(limits.release + limits.fact * len(told.lines) + limits.watch * len(told.sights))
+        facts = min(len(told.lines), MOST_FACTS)  # relations that come along are many, and no work of their own
+        self.budget = Budget(limits.release + limits.fact * facts + limits.watch * len(told.sights))
         self.system = before.system.with_release(told)
         self.low, self.high = self.system.class_bounds()
-        self._search: Search | None = None
         self._with_insiders = insiders
         self._insiders: Insiders | None = None
         self._earlier: Earlier | None = None
@@ -80,6 +86,7 @@ class Judge:
             return Ruling(part, tuple(open_sights[:most_exposures]))
         self.center = self.system.class_center()
         self.dealer = Dealer(self.system, self.low, self.high)
+        self.programs = Programs(self.system, self.low, self.high, self.center, self.limits, self.budget)
         self.pool = self._mended(self._carried())
         self.reached = self._reach_of(self.pool)
         self.values = exact_product(self.system.watched, self.center)
@@ -118,42 +125,26 @@ class Judge:
         if bool((sums >= system.row_low).all() and (sums <= system.row_high).all()):
             return
         auxiliary = np.unique(system.classes.of[system.layout.size :])
-        found = self._new_search(center).settle(auxiliary)
+        found = Programs(system, self.low, self.high, center, self.limits, self.budget).search.settle(auxiliary)
         if not isinstance(found, np.ndarray):
             raise contradiction(self.told.name)
         spread = system.classes.spread(center + found, system.low, system.high, system.center)
         self.system = replace(system, center=spread)
-        self._search = None
 
     def _carried(self) -> Carried:
         """The movements at hand, in the finer classes.
 
-        Those of an answer that splits classes are carried equation by equation: what a single one changes is cancelled within
-        the classes that it splits, which changes no row before it. What relations say of the parts of classes comes last.
+        Those of an answer that splits classes are carried equation by equation.
         """
         told, before = self.told, self.before.system
-        exact = [line for line in told.lines if line.low == line.high]
+        exact = [line for line in told.lines if line.low == line.high and len(line.places) > 1]
         simple = not told.own and not told.sights and self.system.center is before.center
         simple = simple and self.system.classes.n > before.classes.n
         if not simple or len(told.lines) < 2 or len(exact) > MOST_STEPS or not self.before.pool.movements:
             return carried(self.before.pool, before, self.system)
-        rest = tuple(line for line in told.lines if line.low != line.high)
-        pool, system, parent = self.before.pool, before, np.arange(before.classes.n)
-        for lines in (*((line,) for line in exact), rest):
-            further = system.with_release(replace(told, lines=lines))
-            pool = carried(pool, system, further).pool
-            system, parent = further, parent[further.classes.parent]
-        self.system = replace(system, names=self.system.names, classes=replace(system.classes, parent=parent))
-        self.low, self.high = self.system.class_bounds()
-        self.center, self._search = self.system.class_center(), None
-        self.dealer = Dealer(self.system, self.low, self.high)
+        pool = carried_along(self.before.pool, before, self.system, exact)
         living = alive(pool, self.system, self.low - self.center, self.high - self.center)
         return Carried(pool, living, np.zeros(len(pool.movements), dtype=np.int64))
-
-    def _new_search(self, center: Ints) -> Search:
-        s = self.system
-        ends = (s.row_low, s.row_high)
-        return Search(s.stack, *ends, self.low, self.high, center, self.limits, self.budget)
 
     def _mended(self, moved: Carried) -> Pool:
         """The pool with movements that miss the new row set right by a common movement, as far as that keeps the rest.
@@ -167,9 +158,7 @@ class Judge:
             wanted = [k for k in left if (int(moved.excess[k]) > 0) == (sign < 0)]
             if len(wanted) < WORTH_MENDING:
                 continue
-            if self._search is None:
-                self._search = self._new_search(self.center)
-            step = self._search.correct(row, sign)
+            step = self.programs.search.correct(row, sign)
             if step is None:
                 continue
             common = Movement.of(step)
@@ -225,7 +214,7 @@ class Judge:
         found = self.dealer.deal_in_contexts(release, way, barred)
         return found or self.dealer.deal(release, way, barred, thorough=barred is None)
 
-    def _ways(self, sight: int, end: int, upper: bool, release: int) -> Iterator[Way]:
+    def _ways(self, sight: int, end: int, upper: bool, release: int, most: int = MOST_WAYS) -> Iterator[Way]:
         """Ways in which the cells of a release can move so that a watched sum reaches an end, as far as they are known."""
         for side, sign in (((sight, upper), 1), ((sight, not upper), -1)):
             known = self._known.get(side)
@@ -234,7 +223,7 @@ class Judge:
             if known:
                 yield {label: sign * amount for label, amount in known.items()}
         alone = self.dealer.kept("alone", lambda: Alone(self.dealer, release, self.limits), release)
-        yield from alone.ways(sight, end, upper=upper, most=MOST_WAYS)
+        yield from alone.ways(sight, end, upper=upper, most=most)
 
     def _reach_of(self, pool: Pool) -> list[Ints]:
         """For each movement, by how much it changes each watched sum."""
@@ -302,11 +291,12 @@ class Judge:
         low, high = self.low, self.high
         if owner is not None and self._insiders is not None:
             low, high = self._insiders.bounds(owner, low, high)
-        if self._search is None:
-            self._search = self._new_search(self.center)
+        side = (sight, upper)
         try:
-            hint = self._hint((sight, upper))
-            found = self._search.reach(sight, end, upwards=upper, low=low, high=high, hint=hint)
+            likely = self._hint(side)
+            if self.programs.many:
+                likely = np.union1d(likely, self._likely(sight, end, upper))
+            found = self.programs.reach(side, end, (low, high), likely)
         except OutOfSteps:
             return replace(self._unsettled(sight, upper=upper), insider=owner is not None)
         if isinstance(found, np.ndarray):
@@ -314,6 +304,18 @@ class Judge:
             self._add_opposite(number)
             return number
         return self._exposure(sight, upper, found, insider=owner is not None)
+
+    def _likely(self, sight: int, end: int, upper: bool) -> Ints:
+        """Classes of the cells that move in several ways if the release that hides the sum is alone."""
+        release = self._release_of(sight)
+        if release is None or not self.before.system.rows.shape[0]:
+            return np.zeros(0, dtype=np.int64)
+        found: list[Ints] = [np.zeros(0, dtype=np.int64)]
+        for way in self._ways(sight, end, upper, release, most=MOST_UNITED):
+            found.append(self.dealer.able(release, way))
+            if sum(len(own) for own in found) > MOST_LIKELY:
+                break
+        return np.unique(np.concatenate(found))
 
     def _hint(self, side: Side) -> Ints:
         """Classes that are likely to move: parts of what showed a side before, and cells that move if their release is alone."""

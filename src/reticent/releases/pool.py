@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Movements away from the center that show what stays possible: kept from release to release, and mended where one breaks."""
 
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -8,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from reticent.base.arrays import Ints, Mask
-from reticent.releases.system import System
+from reticent.releases.system import Line, System
 
 Side = tuple[int, bool]
 """A watched sum by its number, and whether its upper end is meant."""
@@ -109,18 +111,43 @@ def carried(pool: Pool, before: System, after: System) -> Carried:
     low, high = after.class_bounds()
     center = after.class_center()
     down, up = low - center, high - center
-    split = _Split.of(before, after)
-    row = _NewRow.of(after, center) if len(after.row_low) == len(before.row_low) + 1 else None
+    split = _Split.of(after.classes.parent, before.classes.n)
+    row = _NewRow.of(after, center) if after.fresh == 1 else None
     moved = _recentered(pool, before, after)
     if not split.parts:  # nothing to deal out, and what held for the rows before holds
         new = pool.with_movements(list(moved))
-        known = len(before.row_low) if moved is pool.movements else 0
+        known = len(after.row_low) - after.fresh if moved is pool.movements else 0
         excess = np.array([0 if row is None else row.excess(movement) for movement in moved], dtype=np.int64)
         return Carried(new, alive(new, after, down, up, first_row=known), excess)
     dealt = [split.dealt(movement, down, up, row) for movement in moved]
     new = pool.with_movements([movement for movement, _ in dealt])
     excess = np.array([left for _, left in dealt], dtype=np.int64)
     return Carried(new, alive(new, after, down, up), excess)
+
+
+def carried_along(pool: Pool, before: System, after: System, lines: Sequence[Line]) -> Pool:
+    """The movements of a pool in the finer classes of an answer, equation by equation.
+
+    What a single equation changes is cancelled within the classes that it splits, which changes no row before it. What else
+    splits classes, such as relations stated of their parts, comes last.
+    """
+    classes, movements = before.classes, pool.movements
+    for line in lines:
+        finer = classes.parted(line.places, line.weights)
+        low, high = finer.bounds(after.low, after.high)
+        center = finer.totals(after.center)
+        down, up = low - center, high - center
+        weights = np.zeros(finer.n, dtype=np.int64)
+        weights[finer.of[line.places]] = line.weights
+        row = _NewRow(weights, int(weights @ center), line.low, line.high)
+        split = _Split.of(finer.parent, classes.n)
+        movements = [split.dealt(movement, down, up, row)[0] for movement in movements]
+        classes = finer
+    low, high = after.class_bounds()
+    center, parent = after.class_center(), np.zeros(after.classes.n, dtype=np.int64)
+    parent[after.classes.of] = classes.of
+    split, down, up = _Split.of(parent, classes.n), low - center, high - center
+    return pool.with_movements([split.dealt(movement, down, up, None)[0] for movement in movements])
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +158,7 @@ class _NewRow:
     value: int
     low: int
     high: int
+    extremes: dict[int, tuple[int, int, int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, after: System, center: Ints) -> "_NewRow":
@@ -141,6 +169,14 @@ class _NewRow:
         """By how much a movement leaves the ends: above 0 over the upper one, below 0 under the lower one."""
         value = self.value + int(self.weights[movement.classes] @ movement.steps)
         return value - self.high if value > self.high else min(value - self.low, 0)
+
+    def between(self, old: int, parts: Sequence[int]) -> tuple[int, int, int]:
+        """The parts of a class with the least and the greatest weight, and by how much these differ."""
+        if old not in self.extremes:
+            order = sorted(parts, key=lambda part: int(self.weights[part]))
+            gap = int(self.weights[order[-1]]) - int(self.weights[order[0]])
+            self.extremes[old] = order[0], order[-1], gap
+        return self.extremes[old]
 
 
 def still_true(pool: Pool, system: System) -> Pool:
@@ -161,57 +197,77 @@ def _recentered(pool: Pool, before: System, after: System) -> list[Movement]:
 
 @dataclass(frozen=True, eq=False)
 class _Split:
-    """The parts of the classes that a release splits."""
+    """The parts of the classes that a release splits, and what became of the others."""
 
-    parts: dict[int, Ints]
+    parts: dict[int, list[int]]
+    kept: Ints
 
     @classmethod
-    def of(cls, before: System, after: System) -> "_Split":
-        parent, n = after.classes.parent, before.classes.n
-        counts = np.bincount(parent[parent < n], minlength=n)
-        inner = np.flatnonzero((parent < n) & (counts[np.minimum(parent, n - 1)] > 1))
+    def of(cls, parent: Ints, n_before: int) -> "_Split":
+        """From the class before of each class; auxiliary unknowns have none."""
+        children = np.flatnonzero((parent >= 0) & (parent < n_before))
+        kept = np.full(n_before, -1, dtype=np.int64)
+        kept[parent[children]] = children
+        inner = children[np.bincount(parent[children], minlength=n_before)[parent[children]] > 1]
         parts: dict[int, list[int]] = {}
-        for child in inner.tolist():
-            parts.setdefault(int(parent[child]), []).append(child)
-        return cls({old: np.array(children) for old, children in parts.items()})
+        for child, old in zip(inner.tolist(), parent[inner].tolist(), strict=True):
+            parts.setdefault(old, []).append(child)
+        kept[list(parts)] = -1
+        return cls(parts, kept)
 
     def dealt(self, movement: Movement, down: Ints, up: Ints, row: _NewRow | None) -> tuple[Movement, int]:
         """A movement of the earlier classes in the later ones, and by how much it misses the new row."""
-        change = np.zeros(len(down), dtype=np.int64)
+        same = self.kept[movement.classes]
+        if bool((same >= 0).all()):
+            whole = Movement(same, movement.steps)
+            excess = 0 if row is None else row.excess(whole)
+            if row is None or not excess:
+                return whole, 0
+        change: dict[int, int] = {}
         for old, step in zip(movement.classes.tolist(), movement.steps.tolist(), strict=True):
-            parts = self.parts.get(old)
-            if parts is None:
-                change[old] = step
-                continue
-            left = step
-            for part in parts.tolist():
-                room = int(up[part]) if left > 0 else int(down[part])
-                own = min(left, room) if left > 0 else max(left, room)
-                change[part] += own
-                left -= own
-        excess = 0 if row is None else row.excess(Movement.of(change))
+            for part, own in self._divided(old, step, down, up):
+                change[part] = change.get(part, 0) + own
+        excess = 0 if row is None else row.excess(_movement(change))
         # parts of classes that move anyway come first: the movement stays small
-        for old in [*movement.classes.tolist(), *self.parts] if row is not None and excess else ():
+        for old in itertools.chain(movement.classes.tolist(), self.parts) if row is not None and excess else ():
             if row is not None and old in self.parts:
-                excess = _shift(self.parts[old], row.weights, change, down, up, excess)
+                excess = _shift(row.between(old, self.parts[old]), change, down, up, excess)
             if excess == 0:
                 break
-        return Movement.of(change), excess
+        return _movement(change), excess
+
+    def _divided(self, old: int, step: int, down: Ints, up: Ints) -> Iterator[tuple[int, int]]:
+        """What moves in a class, in its parts as far as their bounds allow."""
+        if old not in self.parts:
+            yield int(self.kept[old]), step
+            return
+        left = step
+        for part in self.parts[old]:
+            own = min(left, int(up[part])) if left > 0 else max(left, int(down[part]))
+            if own:
+                yield part, own
+            left -= own
+            if not left:
+                break
 
 
-def _shift(parts: Ints, weights: Ints, change: Ints, down: Ints, up: Ints, excess: int) -> int:
+def _movement(change: Mapping[int, int]) -> Movement:
+    """The movement that changes classes by so much."""
+    classes = np.array(sorted(part for part, step in change.items() if step), dtype=np.int64)
+    return Movement(classes, np.array([change[part] for part in classes.tolist()], dtype=np.int64))
+
+
+def _shift(between: tuple[int, int, int], change: dict[int, int], down: Ints, up: Ints, excess: int) -> int:
     """Move between the parts with the least and the greatest weight; returns the excess that is left."""
-    order = parts[np.argsort(weights[parts], kind="stable")]
-    least, most = int(order[0]), int(order[-1])
-    gap = int(weights[most] - weights[least])
+    least, most, gap = between
     if gap == 0:
         return excess
     source, target = (most, least) if excess > 0 else (least, most)
-    room = min(int(change[source] - down[source]), int(up[target] - change[target]), abs(excess) // gap)
+    here, there = change.get(source, 0), change.get(target, 0)
+    room = min(here - int(down[source]), int(up[target]) - there, abs(excess) // gap)
     if room <= 0:
         return excess
-    change[source] -= room
-    change[target] += room
+    change[source], change[target] = here - room, there + room
     return excess - gap * room if excess > 0 else excess + gap * room
 
 

@@ -41,13 +41,15 @@ SLIGHT = 1e-9
 class Limits:
     """How much work may be done: simplex steps and nodes of the search over whole numbers per question, steps per release.
 
-    A release may cost `release` steps, `fact` more per fact and `watch` more per watch.
+    Where a short movement was looked for in vain, `proof` steps are for a proof that there is none. A release may cost
+    `release` steps, `fact` more per fact (up to 100 facts) and `watch` more per watch.
     """
 
     steps: int = 6_000
     nodes: int = 400
+    proof: int = 1_500
     release: int = 8_000
-    fact: int = 100
+    fact: int = 50
     watch: int = 1_000
 
 
@@ -97,14 +99,14 @@ class Search:
     def __post_init__(self) -> None:
         self._sums = exact_product(self.stack.told, self.center)
         free = np.full(self.stack.n_rows - self.stack.n_told, INFINITE)
-        self._row_low = np.concatenate((_shifted(self.row_low, self._sums), -free))
-        self._row_high = np.concatenate((_shifted(self.row_high, self._sums), free))
+        self._row_low = np.concatenate((shifted(self.row_low, self._sums), -free))
+        self._row_high = np.concatenate((shifted(self.row_high, self._sums), free))
         self._used: Ints = np.zeros(0, dtype=np.int64)
         self._at = np.full(self.stack.n_rows, -1, dtype=np.int64)
         self._now_low, self._now_high = self.low.copy(), self.high.copy()
         self._place = np.full(len(self.center), -1, dtype=np.int64)
         self._ray: Floats | None = None
-        self._most = self.limits.steps
+        self.most = self.limits.steps
         self._prices: Floats = np.zeros(len(self._row_low))
 
     def reach(
@@ -156,7 +158,7 @@ class Search:
         It is tried with some classes alone first: what is known of the others may be true already.
         """
         rows, ends, told = np.arange(self.stack.n_told), (self.row_low, self.row_high), self.stack.plain
-        self._most = SETTLING * self.limits.steps
+        self.most = SETTLING * self.limits.steps
         try:
             if len(first):
                 low, high = self.center.copy(), self.center.copy()
@@ -167,7 +169,7 @@ class Search:
                         return found
             return self._explore(Box(told, *ends, self.low, self.high), rows)
         finally:
-            self._most = self.limits.steps
+            self.most = self.limits.steps
 
     def fits(self, movement: Ints, box: Box) -> bool:
         """Whether a movement ends within all rows and bounds, in whole numbers."""
@@ -298,10 +300,10 @@ class Search:
                 self._ray = wanted
                 return None
             session = self._loaded()
-            session.set_option("simplex_iteration_limit", max(self._most - self.steps, 1))
+            session.set_option("simplex_iteration_limit", max(self.most - self.steps, 1))
             solution = session.solve()
             self.steps += session.steps + 1
-            if self.steps >= self._most:
+            if self.steps >= self.most:
                 raise OutOfSteps("steps")
             if solution.status is Status.OPTIMAL:
                 movement = np.zeros(len(self.center))
@@ -361,7 +363,7 @@ class Search:
 
     def _room(self, at: Ints) -> tuple[Floats, Floats]:
         """How far classes may move down and up."""
-        return _shifted(self._now_low[at], self.center[at]), _shifted(self._now_high[at], self.center[at])
+        return shifted(self._now_low[at], self.center[at]), shifted(self._now_high[at], self.center[at])
 
     def _refuted(self, box: Box, places: Ints) -> Proof:
         """The proof that the box has no point."""
@@ -413,7 +415,7 @@ class Search:
 
     def _ends(self, at: Ints, low: Ints, high: Ints) -> tuple[Floats, Floats]:
         """The bounds of movements up and down, in turn, that keep classes within these bounds."""
-        least, most = _shifted(low, self.center[at]), _shifted(high, self.center[at])
+        least, most = shifted(low, self.center[at]), shifted(high, self.center[at])
         lows = np.column_stack((np.maximum(least, 0.0), np.maximum(-most, 0.0))).ravel()
         return lows, np.column_stack((np.maximum(most, 0.0), np.maximum(-least, 0.0))).ravel()
 
@@ -431,7 +433,7 @@ class Search:
             self._loaded().set_row_bounds(at, np.array([low]), np.array([high]))
 
 
-def _shifted(ends: Ints, by: Ints) -> Floats:
+def shifted(ends: Ints, by: Ints) -> Floats:
     """Ends relative to a point, open ones as infinite."""
     out = (ends - by).astype(np.float64)
     out[ends <= -OPEN], out[ends >= OPEN] = -INFINITE, INFINITE

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from reticent.base.arrays import Ints
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.errors import DataError
-from reticent.data.facts import OWN, Facts, Term, Watch
+from reticent.data.facts import COUNT, OWN, Facts, Term, Watch
 from reticent.releases.classes import Classes
 from reticent.releases.stack import Stack
 from reticent.releases.unknowns import NOBODY, OPEN, Columns
 
+BY_CELL = ("alone", "matchings", "variables")
+"""What a dealer keeps by the cells of a release: answers split classes, and cells keep their numbers."""
 PUBLIC = -1
 """The number of no release: what everybody knows."""
 
@@ -31,6 +33,7 @@ class Line:
     high: int
     release: int
     fact: int
+    relation: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +97,8 @@ class Layout:
             places, weights = self._joined(fact.terms, version, first_own)
             low = -OPEN if fact.low is None else fact.low
             high = OPEN if fact.high is None else fact.high
-            lines.append(_reduced(Line(places, weights, low, high, release, number), facts.release))
+            line = Line(places, weights, low, high, release, number, fact.relation)
+            lines.append(_reduced(line, facts.release))
         sights = []
         for watch in facts.watches:
             term = Term(watch.response, watch.places, watch.weights)
@@ -119,6 +123,10 @@ class Layout:
             if not kept.all():
                 places, weights = places[kept], weights[kept]
             return places.astype(np.int64), weights.astype(np.int64)
+        if len({term.response for term in terms}) == len(terms):  # of different responses, so that none comes twice
+            places, weights = (np.concatenate([own[k] for own in found]).astype(np.int64) for k in (0, 1))
+            kept = weights != 0
+            return places[kept], weights[kept]
         places, inverse = np.unique(np.concatenate([p for p, _ in found]), return_inverse=True)
         total = np.zeros(len(places), dtype=np.int64)
         np.add.at(total, inverse.reshape(-1), np.concatenate([w for _, w in found]))
@@ -144,7 +152,9 @@ class System:
 
     `low`, `high` and `center` are per unknown; `told_low`, `fact_low` and their like name the release, and the fact there,
     that an unknown's bound comes from. `center` is a point that satisfies everything, once it is found. `own` names the
-    auxiliary unknowns by release and number there. A row that comes again is there once; `row_mark` finds it.
+    auxiliary unknowns by release and number there. A row that comes again is there once; `row_mark` finds it. A relation of a
+    class goes when it is stated of all parts of the class (`row_relation` has its name). The last `fresh` rows are of the last
+    release.
     """
 
     layout: Layout
@@ -163,12 +173,14 @@ class System:
     row_release: Ints
     row_fact: Ints
     row_mark: Ints
+    row_relation: tuple[str, ...]
     sights: tuple[Sight, ...]
     watched: sparse.csr_array
     names: tuple[str, ...]
     own: tuple[tuple[int, int], ...] = ()
+    fresh: int = 0
     kept: dict[Any, Any] = field(default_factory=dict, repr=False)
-    """What was worked out of the classes: carried on as long as no release splits one."""
+    """What was worked out of the classes and cells, by what it is and of which release."""
 
     @classmethod
     def empty(cls, layout: Layout, names: tuple[str, ...] = ()) -> "System":
@@ -184,7 +196,7 @@ class System:
         ends = np.zeros(0, dtype=np.int64)
         return cls(
             layout, Classes.single(groups.reshape(-1)), low, high, public, public, public, public, center, owner,
-            nothing, ends, ends, ends, ends, ends, (), nothing, names,
+            nothing, ends, ends, ends, ends, ends, (), (), nothing, names,
         )  # fmt: skip
 
     @cached_property
@@ -205,6 +217,18 @@ class System:
         """The class totals of the center."""
         return self.classes.totals(self.center)
 
+    def step_costs(self) -> Floats:
+        """What a step of each class costs: 1 for a count, and for a value so little that people can take theirs along."""
+        usual = np.ones(self.n_unknowns)
+        for name, columns in zip(self.layout.responses, self.layout.columns, strict=True):
+            own = slice(self.layout.starts[name], self.layout.starts[name] + len(columns.low))
+            values = np.abs(self.center[own])
+            if name != COUNT and values.any():
+                usual[own] = max(float(values[values > 0].mean()), 1.0)
+        out = np.ones(self.classes.n)
+        out[self.classes.of] = 1.0 / usual
+        return out
+
     def told_bounds(self, chosen: Iterable[tuple[int, bool]]) -> list[tuple[int, int, int]]:
         """The facts that bounds of classes come from: release, fact, and its sign; classes with whether the upper is meant."""
         found: set[tuple[int, int, int]] = set()
@@ -224,23 +248,34 @@ class System:
         base = bounded.classes.rebased()
         sums = [(one.places, one.weights) for one in several] + [(one.places, one.weights) for one in told.sights]
         classes = base.refined(sums)
-        rows = sparse.vstack((_parted(bounded.rows, base, classes), _matrix(several, classes)), format="csr")
-        watched = sparse.vstack((_parted(bounded.watched, base, classes), _matrix(told.sights, classes)), format="csr")
+        left = np.flatnonzero(~self._said_finer(several, marks))
+        rows = _narrow(sparse.vstack((_parted(bounded.rows[left], base, classes), _matrix(several, classes))))
+        watched = _narrow(sparse.vstack((_parted(bounded.watched, base, classes), _matrix(told.sights, classes))))
         return replace(
             bounded,
             classes=classes,
             rows=rows,
-            row_low=np.concatenate((bounded.row_low, _ints(line.low for line in several))),
-            row_high=np.concatenate((bounded.row_high, _ints(line.high for line in several))),
-            row_release=np.concatenate((bounded.row_release, _ints(line.release for line in several))),
-            row_fact=np.concatenate((bounded.row_fact, _ints(line.fact for line in several))),
-            row_mark=np.concatenate((bounded.row_mark, marks)),
+            row_low=np.concatenate((bounded.row_low[left], _ints(line.low for line in several))),
+            row_high=np.concatenate((bounded.row_high[left], _ints(line.high for line in several))),
+            row_release=np.concatenate((bounded.row_release[left], _ints(line.release for line in several))),
+            row_fact=np.concatenate((bounded.row_fact[left], _ints(line.fact for line in several))),
+            row_mark=np.concatenate((bounded.row_mark[left], marks)),
+            row_relation=(*(self.row_relation[row] for row in left.tolist()), *(line.relation for line in several)),
+            fresh=len(several),
             sights=(*bounded.sights, *told.sights),
             watched=watched,
             names=(*self.names, told.name),
             own=(*self.own, *told.own_names),
-            kept=self.kept if classes.n == self.classes.n else {},
+            kept=self._still_kept(told, classes),
         )
+
+    def _still_kept(self, told: Told, classes: Classes) -> dict[Any, Any]:
+        """What was worked out and still holds: by class while no class is split, by cell while no table or file comes."""
+        if classes.n == self.classes.n:
+            return self.kept
+        if told.sights or told.own:
+            return {}
+        return {key: made for key, made in self.kept.items() if key[0] in BY_CELL}
 
     def _news(self, told: Told) -> tuple[list[Line], Ints]:
         """The lines of a release over several unknowns that are not known already, and their marks.
@@ -260,6 +295,23 @@ class System:
                 new.append(line)
                 kept.append(at)
         return new, marks[kept]
+
+    def _said_finer(self, lines: Sequence[Line], marks: Ints) -> Mask:
+        """Rows of relations that the same relations of the parts of their classes add up to, marks and all."""
+        out = np.zeros(len(self.row_low), dtype=bool)
+        for name in {line.relation for line in lines} - {""}:
+            old = np.flatnonzero(np.array([own == name for own in self.row_relation], dtype=bool))
+            new = [at for at, line in enumerate(lines) if line.relation == name]
+            at = np.full(self.classes.n, -1, dtype=np.int64)
+            own = self.rows[old]
+            at[own.indices] = np.repeat(np.arange(len(old)), np.diff(own.indptr))
+            row = at[self.classes.of[_ints(int(lines[k].places[0]) for k in new)]]
+            total = np.zeros(len(old) + 1, dtype=np.int64)
+            with np.errstate(over="ignore"):
+                np.add.at(total, row, marks[new])  # what is in no row yet is added up at the end
+            said = np.bincount(row[row >= 0], minlength=len(old)) > 0
+            out[old[said & (total[:-1] == self.row_mark[old])]] = True
+        return out
 
     def _says(self, row: int, line: Line) -> bool:
         """Whether a row is this line, with ends that are no wider."""
@@ -325,26 +377,41 @@ def contradiction(name: str) -> DataError:
 def _marks_of(lines: Sequence[Line], n_unknowns: int) -> Ints:
     """A random linear mark of each line, from its weights: equal lines have equal marks, and hardly any others."""
     keys = np.random.default_rng(0xFAC7).integers(1, 2**62, size=n_unknowns, dtype=np.int64)
+    if not lines:
+        return _ints(())
+    places, weights, starts = _flat(lines)
     with np.errstate(over="ignore"):
-        return _ints(int(keys[line.places] @ line.weights) for line in lines)
+        return np.add.reduceat(keys[places] * weights, starts[:-1])
 
 
 def _matrix(lines: Sequence[Line | Sight], classes: Classes) -> sparse.csr_array:
     """The lines over classes: each is constant there, so one unknown of a class stands for all."""
-    starts, columns, entries = [0], [], []
-    for line in lines:
-        own, first = np.unique(classes.of[line.places], return_index=True)
-        columns.append(own)
-        entries.append(line.weights[first])
-        starts.append(starts[-1] + len(own))
-    flat = np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64)
-    data = np.concatenate(entries) if entries else np.zeros(0, dtype=np.int64)
-    return sparse.csr_array((data, flat, np.array(starts)), shape=(len(lines), classes.n), dtype=np.int64)
+    if not lines:
+        return sparse.csr_array((0, classes.n), dtype=np.int64)
+    places, weights, starts = _flat(lines)
+    line = np.repeat(np.arange(len(lines)), np.diff(starts))
+    entry, first = np.unique(line * classes.n + classes.of[places], return_index=True)
+    rows, columns = np.divmod(entry, classes.n)
+    pointer = np.searchsorted(rows, np.arange(len(lines) + 1))
+    return sparse.csr_array((weights[first], columns, pointer), shape=(len(lines), classes.n), dtype=np.int64)
+
+
+def _flat(lines: Sequence[Line | Sight]) -> tuple[Ints, Ints, Ints]:
+    """The places and weights of all lines, one after another, and where each begins."""
+    starts = np.cumsum([0, *(len(line.places) for line in lines)])
+    return np.concatenate([one.places for one in lines]), np.concatenate([one.weights for one in lines]), starts
 
 
 def _parted(matrix: sparse.csr_array, before: Classes, after: Classes) -> sparse.csr_array:
     """A matrix over classes as one over their parts."""
     return matrix if after.n == before.n else matrix[:, after.parent]
+
+
+def _narrow(matrix: sparse.csr_array) -> sparse.csr_array:
+    """The same with indices of 32 bits, which take half of the memory."""
+    own = matrix.tocsr()
+    indices, pointer = own.indices.astype(np.int32), own.indptr.astype(np.int32)
+    return sparse.csr_array((own.data, indices, pointer), shape=own.shape)
 
 
 def _widened(matrix: sparse.csr_array, n_columns: int) -> sparse.csr_array:

@@ -43,6 +43,24 @@ class _Row:
     exact: bool
 
 
+@dataclass(frozen=True, eq=False)
+class _Members:
+    """The places of each number, rising."""
+
+    order: Ints
+    starts: Ints
+
+    @classmethod
+    def of(cls, number: Ints, n: int, places: Ints | None = None) -> "_Members":
+        """From the number at each place, or at each of some places."""
+        order = np.argsort(number, kind="stable")
+        starts = np.searchsorted(number[order], np.arange(n + 1))
+        return cls(order if places is None else places[order], starts)
+
+    def __getitem__(self, number: int) -> Ints:
+        return self.order[self.starts[number] : self.starts[number + 1]]
+
+
 def with_spare(grounded: GroundedData, ties: Sequence[Tie]) -> GroundedData:
     """The ground with unknowns for empty atoms of all responses that relations connect with counts."""
     spare = frozenset[str]().union(*_tied_to_counts(grounded, ties))
@@ -195,20 +213,21 @@ def _with_counts(
     if len(rows) > 1:  # relations that differ from atom to atom hold together where they are the same
         classes = reduce(lambda own, row: _divided(own, _numbered(row.per_record))[0], rows, classes)
     beyond = list(_only_with_records(grounded, names, rows))
+    kinds = [f"{number} of {', '.join(sorted(names))}" for number in range(len(rows) + len(beyond))]
     n = int(classes.max(initial=-1)) + 1
-    at_atoms = _members(classes, n)
+    at_atoms = _Members.of(classes, n)
     at_places = {name: _places(grounded, name, classes, n) for name in names}
     chosen = range(n) if meant is None else np.unique(classes[meant.astype(bool)]).tolist()
     for number in chosen:
         many = int(grounded.counts[at_atoms[number]].sum()) > MOST_EMPTIED
         if many and beyond:
             yield Fact((Term.total(COUNT, at_atoms[number]),), 1, None)
-        for row in rows if many else (*rows, *beyond):
+        for kind, row in enumerate(rows if many else (*rows, *beyond)):
             terms = [_weighted(name, at_places[name][number], coef) for name, coef in row.coefs]
             weights = row.per_record[at_atoms[number]]
             terms.append(Term(COUNT, at_atoms[number][weights != 0], weights[weights != 0]))
             if own := tuple(term for term in terms if len(term.places)):
-                yield Fact(own, 0, 0 if row.exact else None)
+                yield Fact(own, 0, 0 if row.exact else None, kinds[kind])
 
 
 def _only_with_records(grounded: GroundedData, names: Responses, rows: Sequence[_Row]) -> Iterator[_Row]:
@@ -230,7 +249,7 @@ def _of_units(grounded: GroundedData, ties: Sequence[Tie], classes: Ints, meant:
     if not ties or not len(chosen):
         return
     n = int(classes.max(initial=-1)) + 1
-    at_atoms = _members(classes, n)
+    at_atoms = _Members.of(classes, n)
     for tie in ties:
         coefs, per_record, most = _scaled(grounded, tie)
         at_places = {name: _places(grounded, name, classes, n) for name, _ in coefs}
@@ -245,12 +264,12 @@ def _of_units(grounded: GroundedData, ties: Sequence[Tie], classes: Ints, meant:
                 yield Fact(own, -slack, None if tie.relation.inequality else slack)
 
 
-def _places(grounded: GroundedData, name: str, classes: Ints, n: int) -> list[Ints]:
+def _places(grounded: GroundedData, name: str, classes: Ints, n: int) -> _Members:
     """The unknowns of a response in each class of atoms; a unit without a value has none."""
     ground = grounded.ground
     there = np.append(grounded.there(name), np.ones(ground.size(name) - ground.n_units, dtype=bool))
     own = np.flatnonzero(there)
-    return [own[members] for members in _members(classes[ground.atoms_of(name)[own]], n)]
+    return _Members.of(classes[ground.atoms_of(name)[own]], n, own)
 
 
 def _obeyed(grounded: GroundedData, terms: Sequence[Term], slack: int, *, inequality: bool) -> bool:
@@ -263,11 +282,5 @@ def _numbered(values: Ints) -> Ints:
     return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _members(number: Ints, n: int) -> list[Ints]:
-    """The places of each number, rising."""
-    order = np.argsort(number, kind="stable")
-    return np.split(order, np.searchsorted(number[order], np.arange(1, n)))
-
-
 def _weighted(response: str, places: Ints, weight: int) -> Term:
-    return Term(response, places, np.full(len(places), weight, dtype=np.int64))
+    return Term(response, places, np.broadcast_to(np.int64(weight), len(places)))  # one number in memory

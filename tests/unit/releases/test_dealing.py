@@ -11,6 +11,7 @@ from reticent.releases.joint import JointSystem
 from reticent.releases.programs import Search
 from reticent.releases.unknowns import Version
 from reticent.releases.verifier import verify
+from reticent.releases.wide import Wide
 from reticent.tabulation.near_atoms import HiddenCells, near_atoms
 
 
@@ -63,13 +64,13 @@ def test_a_table_beside_others_needs_no_program_over_all_classes(monkeypatch) ->
     system = JointSystem((Version(ground),))
     system.accept(first)
     sizes = []
-    original = Search.reach
+    for program in (Search, Wide):
 
-    def reach(self, *given, **named):
-        sizes.append(len(self.center))
-        return original(self, *given, **named)
+        def reach(self, *given, original=program.reach, **named):
+            sizes.append(len(self.center))
+            return original(self, *given, **named)
 
-    monkeypatch.setattr(Search, "reach", reach)
+        monkeypatch.setattr(program, "reach", reach)
     system.accept(second)
     assert 0 < max(sizes, default=0) <= 10  # only the cells of the new table, 81 atoms in all
     assert verify([ground], system.accepted, system.witnesses())

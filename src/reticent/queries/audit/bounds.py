@@ -78,14 +78,15 @@ def _stage(columns: Columns, bounds: Bounds, interval: float, rules: SetRules, b
 
 def known_ends(columns: Columns, bounds: Bounds, bins: Bins | None) -> tuple[list[Fraction | None], ...]:
     """Between which values those of each column lie, by declared bounds and the bins they are in."""
-    nowhere = [None] * columns.n_columns
-    lows, highs = (nowhere, nowhere) if bins is None else bins
-    return [_tighter(max, bounds.low, own) for own in lows], [_tighter(min, bounds.high, own) for own in highs]
+    low, high = (None if end is None else exact(end) for end in (bounds.low, bounds.high))
+    if bins is None:
+        return [low] * columns.n_columns, [high] * columns.n_columns
+    return [_tighter(max, low, own) for own in bins[0]], [_tighter(min, high, own) for own in bins[1]]
 
 
-def _tighter(choose: Callable[..., Fraction], declared: float | None, own: Fraction | None) -> Fraction | None:
+def _tighter(choose: Callable[..., Fraction], declared: Fraction | None, own: Fraction | None) -> Fraction | None:
     """The tighter one of a declared bound and the end of a bin."""
-    there = [end for end in (None if declared is None else exact(declared), own) if end is not None]
+    there = [end for end in (declared, own) if end is not None]
     return choose(there) if there else None
 
 

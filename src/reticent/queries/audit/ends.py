@@ -26,8 +26,10 @@ class Ends:
     @classmethod
     def of(cls, columns: Columns, ends: Sequence[Fraction | None]) -> "Ends":
         """By the bound of each column's values, in units of the values' scale over a common denominator."""
-        denominator = lcm(1, *{end.denominator for end in ends if end is not None})
-        each = [0 if end is None else int(end * denominator) * columns.values.scale for end in ends]
+        different = {end for end in ends if end is not None}
+        denominator = lcm(1, *{end.denominator for end in different})
+        whole = {end: int(end * denominator) * columns.values.scale for end in different}
+        each = [0 if end is None else whole[end] for end in ends]
         there = np.array([end is not None for end in ends], dtype=bool)
         amounts = np.array(each, dtype=object) * columns.counts.astype(object)
         return cls(fitting(amounts), there, denominator)
