@@ -11,7 +11,7 @@ from reticent.releases.system import System
 from reticent.releases.wide import Wide
 
 MANY = 500
-"""Of so many classes, those that an exact program begins with are few."""
+"""With this many classes, those that an exact program begins with are few."""
 
 
 @dataclass(eq=False)

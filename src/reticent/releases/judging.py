@@ -26,7 +26,7 @@ MOST_WAYS = 3
 """This many ways in which the cells of a table can move are dealt out for an end of a watched sum."""
 MOST_UNITED = 10
 MOST_LIKELY = 4_000
-"""The classes of up to so many ways, or up to so many classes, are looked at together for whole steps."""
+"""The classes of up to this many ways, and up to this many classes, are likely to move."""
 MOST_STEPS = 40
 """The movements at hand are carried over to an answer fact by fact, up to this many."""
 MOST_FACTS = 100
