@@ -65,6 +65,8 @@ def _recount(attacks: FileAttacks, limit: float) -> Found:
         text += f"; {found.copied} {are} of others, and copies of one person count once"
     if found.together:
         text += f"; {', '.join(found.together)} went to other records together, where they are found"
+    if found.left_out:
+        text += f"; who leaves out {', '.join(found.left_out)}, which chance has changed, finds more"
     return worst, limit, text + restored_text(attacks.restored)
 
 

@@ -231,8 +231,8 @@ def _record_risk(run: ProtectedFile) -> tuple[Block, ...]:
         ),
         Text(
             "The risk of a record is 1 divided by the number of published records that fit its true keys at the published "
-            "detail, and 0 if its own is not among them; with weights it is the expected 1/F given these records and their "
-            "weights."
+            "detail (where chance has changed some of its keys: the others); with weights it is the expected 1/F given these "
+            "records and their weights."
         ),
         Rows(("threshold", "records above, before", "records above, after"), tuple(shares)),
     )

@@ -5,23 +5,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.data.microdata import Microdata
+from reticent.microdata.perturb.binding import respondents, units
 
 MEAN_TOLERANCE = 1e-9
 """Means may move by this share of a variable's spread: rounding of the group means."""
 
 
-def _respondents(data: Microdata) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    """What must be k in number: entities, else households for household variables, else records."""
-    entity = data.entity()
-    return np.arange(data.n_records) if entity is None else entity
+def _respondents(data: Microdata, names: tuple[str, ...]) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    """What must be k in number: households for household variables, else entities, else records."""
+    who = respondents(data, names)
+    return np.arange(data.n_records) if who is None else who
 
 
 def few_alike(names: tuple[str, ...], strata: tuple[str, ...], k: int, before: Microdata, after: Microdata) -> int:
     """Combinations of the variables (within strata) that belong to fewer than k respondents."""
-    who = _respondents(after)
-    household = after.household()
-    if household is not None and all(after.schema[name].is_household for name in names):
-        who = household
+    who = _respondents(after, names)
     group = after.patterns((*strata, *names)).group
     pairs = np.unique(np.stack((group, who), axis=1), axis=0)
     return int(np.sum(np.bincount(pairs[:, 0]) < k))
@@ -36,9 +34,7 @@ def values_few_alike(
 
 def few_behind(names: tuple[str, ...], strata: tuple[str, ...], k: int, before: Microdata, after: Microdata) -> int:
     """Published values for which fewer than k respondents had a value of that variable."""
-    who, household, broken = _respondents(after), after.household(), 0
-    if household is not None and all(after.schema[name].is_household for name in names):
-        who = household
+    who, broken = _respondents(after, names), 0
     for name in names:
         group = after.patterns((*strata, name)).group
         shown = ~after.missing(name)
@@ -49,12 +45,12 @@ def few_behind(names: tuple[str, ...], strata: tuple[str, ...], k: int, before: 
 
 
 def means_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:
-    """Complete numeric variables whose mean moved by more than rounding explains."""
-    moved = 0
+    """Complete numeric variables whose mean (of households, for what they share) moved by more than rounding explains."""
+    moved, first = 0, units(before, names, owner="microaggregate").first
     for name in names:
         if before.schema[name].kind != "numeric" or before.missing(name).any():
             continue
-        old, new = before.numbers((name,))[:, 0], after.numbers((name,))[:, 0]
+        old, new = before.numbers((name,))[first, 0], after.numbers((name,))[first, 0]
         scale = max(float(np.abs(old).max()), float(old.std()))
         moved += abs(float(new.mean() - old.mean())) > MEAN_TOLERANCE * scale
     return moved

@@ -153,8 +153,9 @@ def _put(masked: Floats, piece: Part, new: Floats) -> Floats:
 
 
 def _moments_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:
-    """Entries of mean vector and covariance matrix that moved by more than rounding explains."""
-    old, new = before.numbers(names), after.numbers(names)
+    """Entries of mean vector and covariance matrix (of households, for what they share) that rounding does not explain."""
+    first = units(before, names, owner=Noise.name).first
+    old, new = before.numbers(names)[first], after.numbers(names)[first]
     deviation = old.std(axis=0)
     means = np.abs(new.mean(axis=0) - old.mean(axis=0)) > 1e-7 * deviation
     covariance = np.cov(new.T, bias=True) - np.cov(old.T, bias=True)

@@ -30,7 +30,8 @@ class Swap(Method):
 
     With `keys`, records whose combination of keys occurs at most `threshold` times are swapped first (targeted
     swapping), all of them even if they are more than `rate`; the rest is drawn at random. Partners always differ in
-    what is swapped. Every marginal of the swapped variables, also jointly with `within`, is kept exactly.
+    what is swapped. Every marginal of the swapped variables, also jointly with `within`, is kept exactly (of households,
+    where these are household variables).
 
     With `keys` not for the transparent attacker: a record that is seen to be rare was swapped, so its value is not the one
     shown, and of two values it is the other. The facts count the rare records with two values to exchange (`value_told`).
@@ -140,4 +141,4 @@ def _joint_values(data: Microdata, names: tuple[str, ...]) -> Ints:
 
 
 def _joint_moved(variables: tuple[str, ...], within: tuple[str, ...], before: Microdata, after: Microdata) -> int:
-    return joint_excess(before, after, (*variables, *within))
+    return joint_excess(before, after, (*variables, *within), units(before, variables, owner=Swap.name).first)

@@ -20,6 +20,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.microdata.mask.tails import check_tail, first_beyond, tail_of
+from reticent.microdata.perturb.binding import respondents, units
 from reticent.microdata.perturb.leaves import step_of
 
 
@@ -38,13 +39,14 @@ class LimitCode(Method):
     """What top and bottom coding share; `sign` +1 codes values above the limit, −1 values below.
 
     A limit that is computed from the file (`quantile`, `deviations`) is moved inward to the next value that stays in the
-    file: the computed number itself would reveal something about the values that are hidden. For the same reason the mean and
-    the standard deviation of `deviations` are those of the coded values, which the file shows. The mean of the values
-    beyond the limit is published only if they belong to at least `k` respondents (entities where the schema has them)
-    and none of them dominates: nobody in the tail, who knows their own values and which values are whole numbers, can
-    place the total of another within `p` percent. This holds for the arithmetic attacker, and for the transparent one too,
-    since nothing here is drawn: the published file tells of the values beyond the limit that they are beyond it, how many
-    they are and, with `mean`, their sum. That somebody lies beyond the limit is always published.
+    file: the computed number itself would reveal something about the values that are hidden. For the same reason the mean
+    and the standard deviation of `deviations` are those of the coded values, which the file shows. The mean of the values
+    beyond the limit is published only if they belong to at least `k` respondents (households for what members share, else
+    entities where the schema has them) and none of them dominates: nobody in the tail, who knows their own values and which
+    values are whole numbers, can place the total of another within `p` percent. This holds for the arithmetic attacker, and
+    for the transparent one too, since nothing here is drawn: the published file tells of the values beyond the limit that
+    they are beyond it, how many they are and, with `mean`, their sum. That somebody lies beyond the limit is always
+    published.
     """
 
     sign: ClassVar[float]
@@ -102,9 +104,9 @@ class LimitCode(Method):
         limit = self._limit(present)
         beyond = np.nan_to_num(self.sign * (values - limit), nan=0.0) > 0
         n_beyond = int(beyond.sum())
-        entity = data.entity()
+        who = respondents(data, (self.variable,))
         first = first_beyond(limit, step_of(present), self.sign)
-        tail = tail_of(values[beyond], first, None if entity is None else entity[beyond])
+        tail = tail_of(values[beyond], first, None if who is None else who[beyond])
         facts = {"records_beyond": n_beyond, "respondents_beyond": tail.respondents, "limit": limit}
         if self.label is not None:
             return Applied(self._labelled(data, beyond), {self.variable: n_beyond}, facts)
@@ -192,8 +194,8 @@ def _beyond(method: LimitCode, before: Microdata, after: Microdata) -> int:
 def _few(method: LimitCode, before: Microdata, after: Microdata) -> int:
     """Values put in by the step that fewer than k respondents share."""
     old, new = before.numbers((method.variable,))[:, 0], after.numbers((method.variable,))[:, 0]
-    entity = before.entity()
-    who = np.arange(len(new)) if entity is None else entity
+    found = respondents(before, (method.variable,))
+    who = np.arange(len(new)) if found is None else found
     put_in = set(new[(old != new) & ~np.isnan(old)].tolist())
     return sum(len(np.unique(who[new == value])) < method.k for value in put_in)
 
@@ -233,7 +235,8 @@ class MultivariateTopCode(Method):
     A record is outside when its squared Mahalanobis distance is above the 1 − `share` quantile of χ² with d degrees of
     freedom. Center and covariance are robust by default, so that the outliers do not hide themselves, and do not depend
     on how far out they lie. The classical ones do; with fewer than `k` respondents outside, they would give them away,
-    and are refused. What stays published of a record outside is its direction from the center.
+    and are refused. What stays published of a record outside is its direction from the center. Variables that the members
+    of a household share are pulled back for all of them, so they do not go together with variables of persons.
     """
 
     name: ClassVar[str] = "multivariate-top-code"
@@ -256,26 +259,26 @@ class MultivariateTopCode(Method):
     def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Records with a missing value stay; the facts say how many were outside."""
         self.check(data.schema)
-        values = data.numbers(self.variables)
+        units_of = units(data, self.variables, owner=self.name)
+        values = data.numbers(self.variables)[units_of.first]
         complete = ~np.isnan(values).any(axis=1)
         pulled, outside = winsorize(values[complete], share=self.share, robust=self.estimate == "robust")
-        entity = data.entity()
-        who = np.flatnonzero(complete)[outside] if entity is None else entity[complete][outside]
-        respondents = len(np.unique(who))
-        if self.estimate == "classical" and 0 < respondents < self.k:
+        at, who = np.flatnonzero(complete)[outside], respondents(data, self.variables)
+        n_respondents = len(np.unique(at if who is None else who[units_of.first][at]))
+        if self.estimate == "classical" and 0 < n_respondents < self.k:
             raise NotProtectedError(
                 f"{self.name}: fewer than {self.k} respondents lie outside, and the classical covariance, which they enter, "
                 "would give them away. Use estimate = 'robust', or a larger share.",
-                exposed=respondents,
+                exposed=n_respondents,
             )
         result = values.copy()
         result[complete] = pulled
         for position, name in enumerate(self.variables):
             if outside.any():
-                data = data.with_numbers(name, result[:, position])
-        n_outside = int(outside.sum())
+                data = data.with_numbers(name, result[units_of.of, position])
+        n_outside = int(np.isin(units_of.of, at).sum())
         return Applied(data, dict.fromkeys(self.variables, n_outside),
-                       {"records_beyond": n_outside, "respondents_beyond": respondents})  # fmt: skip
+                       {"records_beyond": n_outside, "respondents_beyond": n_respondents})  # fmt: skip
 
 
 def winsorize(values: Floats, *, share: float, robust: bool) -> tuple[Floats, NDArray[np.bool_]]:

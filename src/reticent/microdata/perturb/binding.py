@@ -53,6 +53,13 @@ def units(data: Microdata, names: Sequence[str], *, owner: str) -> Units:
     return whole_households(household, data.record_ids())
 
 
+def respondents(data: Microdata, names: Sequence[str]) -> Ints | None:
+    """Who the values belong to: the household where members share all of them, else the respondent; None: each record."""
+    household = data.household()
+    shared = household is not None and all(data.schema[name].is_household for name in names)
+    return household if shared else data.entity()
+
+
 def single_records(data: Microdata) -> Units:
     """Each record by itself, in the order of the ids: what is computed never depends on the order of the file."""
     ids = data.record_ids()

@@ -2,15 +2,16 @@
 """Households by the combination of all their members: how many published households can be a given one.
 
 The attacker knows the true keys of every member whose record is published, and looks for published households of that size
-whose records fit the members one to one. Risks are those of a household (1/f, with weights the expected 1/F); every member
-carries the risk of the household. Where the household id is not published, the attacker puts records together that share
-what nobody outside the household has: weight and household variables, all variables that members mostly share, or any one
-published variable whose repeated values mostly stay within a household. Numbers and changed codes are used by a second
-attacker, who links households by the nearest composition (see `household_linkage`).
+whose records fit the members one to one; keys that chance has changed may be left out. Risks are those of a household (1/f,
+with weights the expected 1/F); every member carries the risk of the household. Where the household id is not published, the
+attacker puts records together that share what nobody outside the household has: weight and household variables, all
+variables that members mostly share, or any one published variable whose repeated values mostly stay within a household.
+Numbers and changed codes are used by a second attacker, who links households by the nearest composition (see
+`household_linkage`).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from reticent.kernels.grouping import group_columns
 from reticent.kernels.household_matching import People, count_households, own_households
 from reticent.microdata.risk.household_linkage import HouseholdLinkage, household_linkage
 from reticent.microdata.risk.known_linkage import known_columns
-from reticent.microdata.risk.recount import Fit, inverse, population_weights, weighted_risk
+from reticent.microdata.risk.recount import Fit, changed_keys, inverse, population_weights, weighted_risk
 from reticent.microdata.trace import Trace
 
 MOSTLY = 0.5
@@ -49,6 +50,16 @@ class HouseholdRecount:
             return inverse(self.sample_counts)
         return weighted_risk(self.sample_counts, self.population_counts)
 
+    def or_riskier(self, other: "HouseholdRecount") -> "HouseholdRecount":
+        """Each household with the larger of two risks."""
+        more = other.risk > self.risk
+        counts, population = np.where(more, other.sample_counts, self.sample_counts), other.population_counts
+        if population is not None and self.population_counts is not None:
+            population = np.where(more, population, self.population_counts)
+        return replace(
+            self, sample_counts=counts, population_counts=population, complete=self.complete and other.complete
+        )
+
 
 def household_recount(
     trace: Trace, masked: Microdata, keys: Sequence[str], known: Sequence[str] = ()
@@ -58,17 +69,36 @@ def household_recount(
     weights = population_weights(trace, masked)
     if starts.size == 1:
         return HouseholdRecount(0, np.zeros(0, dtype=np.int64), None if weights is None else np.zeros(0), by, True)
-    fit = Fit.of(trace, masked, keys)
     each = np.ones(masked.n_records) if weights is None else weights
     mean = np.add.reduceat(each[members], starts[:-1]) / np.diff(starts)
-    counts, sums, complete = _Matching(fit, starts, members, mean).count()
+    found = HouseholdRecount(starts.size - 1, np.zeros(starts.size - 1, dtype=np.int64), None, by, True)
+    for who, kept in _attackers(trace, masked, keys):
+        counts, sums, complete = _Matching(Fit.of(who, masked, kept), starts, members, mean).count()
+        found = found.or_riskier(
+            HouseholdRecount(found.households, counts, None if weights is None else sums, by, complete)
+        )
+    return replace(found, linkage=_linkage(trace, masked, known, starts, members))
+
+
+def _attackers(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Iterator[tuple[Trace, list[str]]]:
+    """What attackers compare households by: all keys, those that chance left alone, and what can be carried out again."""
+    again = trace.repeating()
+    for who in (trace,) if again is None else (trace, again):
+        for left_out in ((), *changed_keys(who, masked, keys)):
+            yield who, [name for name in keys if name not in left_out]
+
+
+def _linkage(
+    trace: Trace, masked: Microdata, known: Sequence[str], starts: Ints, members: Ints
+) -> HouseholdLinkage | None:
+    """The attacker who links most households by the nearest composition."""
     linked = None
     for who in (trace, *(other for _, other in trace.ways(masked))):
         columns = known_columns(who, masked, known)
         found = household_linkage(columns, trace.own(masked), starts, members) if columns else None
         if found is not None and (linked is None or found.share > linked.share):
             linked = found
-    return HouseholdRecount(starts.size - 1, counts, None if weights is None else sums, by, complete, linked)
+    return linked
 
 
 def _groups(trace: Trace, masked: Microdata) -> tuple[Ints, Ints, str]:

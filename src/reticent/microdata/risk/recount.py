@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recount of a published file: how many published records fit the true keys of each person.
 
-For record i the risk is 1/(published records compatible with its true keys at the published detail), and 0 if its own
-record is not among them. A recoded key is compared at its coarser level, a blank fits everything, a code changed by chance
-fits only those who truly have it. A numeric key that chance has moved has no level to compare at: the records that lie at
-least as near to the true value as its own record count. The population version takes the expected 1/F given the fitting
-records and their weights.
+For record i the risk is 1/(published records compatible with its true keys at the published detail). A recoded key is
+compared at its coarser level, a blank fits everything, a code changed by chance fits only those who truly have it. An
+attacker leaves out keys that chance has changed: where its own record does not fit all keys, those count that it fits. A
+numeric key that chance has moved has no level to compare at: the records that lie at least as near to the true value as its
+own record count. The population version takes the expected 1/F given the fitting records and their weights.
 """
 
 from collections.abc import Sequence
@@ -24,6 +24,8 @@ from reticent.microdata.risk.individual import IndividualRisk, record_risk
 from reticent.microdata.risk.respondents import copies_in, counted_once, respondents_of, respondents_shown, shares_of
 from reticent.microdata.trace import Cover, Trace, numbers_of, values_of
 
+SETS = 16
+"""Sets of changed keys that are left out, at most, beside all of them together."""
 ENOUGH = 1000
 """Fitting records after which a search around moved numbers stops: the risk is then at most 1/1000."""
 
@@ -33,7 +35,8 @@ class Recount:
     """Fitting published records of each original record (0: its own is not among them) and their weights.
 
     `copied` published records are copies of others, and count as one with these; `together` are variables that went to
-    other records together, where that raises the risk of somebody.
+    other records together, and `left_out` keys that chance has changed and an attacker leaves out, where that raises the
+    risk of somebody.
     """
 
     keys: tuple[str, ...]
@@ -42,6 +45,7 @@ class Recount:
     copies: Ints | None = field(default=None, repr=False)
     copied: int = 0
     together: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def sample_risk(self) -> Floats:
@@ -57,7 +61,14 @@ class Recount:
         if self.population_counts is not None and other.population_counts is not None:
             population = np.where(more, other.population_counts, self.population_counts)
         counts = np.where(more, other.sample_counts, self.sample_counts)
-        return replace(self, sample_counts=counts, population_counts=population, together=other.together)
+        left_out = tuple(dict.fromkeys((*self.left_out, *other.left_out)))
+        return replace(
+            self,
+            sample_counts=counts,
+            population_counts=population,
+            together=other.together or self.together,
+            left_out=left_out,
+        )
 
     def individual(self) -> IndividualRisk:
         """The risk of each original record: the expected 1/F with weights, else 1/f."""
@@ -184,14 +195,43 @@ def recount(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Recount:
 
     Records of one respondent, and copies of one record, count once, and its own record is among the fitting ones if any
     of the respondent's is. Where keys went to another record together with something that is no key, whoever knows these
-    keys finds the rest there: each person has the larger of both risks.
+    keys finds the rest there; who has everybody's keys knows what steps that draw nothing made of each. Each person has
+    the largest of these risks.
     """
-    found = _recount(trace, masked, keys)
+    found = _by_fitting_keys(trace, masked, keys)
+    again = trace.repeating()
+    if again is not None:
+        found = found.or_riskier(_by_fitting_keys(again, masked, keys))
     for names, part in trace.parts(masked):
         together = [name for name in keys if name in names]
         if together and any(name not in keys for name in names):
-            found = found.or_riskier(replace(_recount(part, masked, together), together=names))
+            found = found.or_riskier(replace(_by_fitting_keys(part, masked, together), together=names))
     return found
+
+
+def _by_fitting_keys(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Recount:
+    """The recount by all keys, and by those that are left if keys changed by chance are left out."""
+    found = _recount(trace, masked, keys)
+    for left_out in changed_keys(trace, masked, keys):
+        kept = [name for name in keys if name not in left_out]
+        found = found.or_riskier(replace(_recount(trace, masked, kept), left_out=left_out))
+    return found
+
+
+def changed_keys(trace: Trace, masked: Microdata, keys: Sequence[str]) -> list[tuple[str, ...]]:
+    """Sets of keys that an attacker leaves out because chance has changed them: all of them, and those of some records.
+
+    A person who is alone with the other keys stays alone, whatever became of these. Where many sets occur, those of most
+    records are tried.
+    """
+    names = tuple(n for n in keys if trace.covers[n].changed and not is_near(trace.covers[n], masked, n))
+    if not names:
+        return []
+    off = np.column_stack([~Fit.of(trace, masked, (name,)).own_fits() for name in names])
+    rows, counts = np.unique(off[off.any(axis=1)], axis=0, return_counts=True)
+    often = rows[np.argsort(-counts, kind="stable")[:SETS]]
+    sets = [tuple(name for name, out in zip(names, row, strict=True) if out) for row in often.tolist()]
+    return list(dict.fromkeys((names, *sets))) if sets else []
 
 
 def _recount(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Recount:
