@@ -61,7 +61,9 @@ determines 48 of 15,300 sensitive values of files of 5 records (`k = l = 2`, one
 
 Several releases together may reveal what each of them hides. They are [judged together](../explanation/releases-together.md) by
 what each reveals, its *facts*. *Certified* methods have complete facts, *mostly* certified ones have them except in cases that
-[What releases tell](../explanation/what-releases-tell.md) names, and the others may reveal more than their facts say:
+[What releases tell](../explanation/what-releases-tell.md) names, and the others may reveal more than their facts say.
+Versions of a data set are judged together if their records are linked by an identifier: for somebody who knows which values and
+codes changed, and the rule by which all of them changed if there is one, but not that values change by little:
 
 """
 TABLES = """## Tables
