@@ -75,7 +75,12 @@ class Office:
 
 @pytest.fixture
 def office(tmp_path: Path) -> Office:
-    rows = [f"{place},{sex},{pay}" for (place, sex), own in PAY.items() for pay in own]
+    return opened(tmp_path, PAY, PLAN)
+
+
+def opened(tmp_path: Path, pays: dict[tuple[str, str], tuple[int, ...]], plan: str) -> Office:
+    """An office of these people."""
+    rows = [f"{place},{sex},{pay}" for (place, sex), own in pays.items() for pay in own]
     (tmp_path / "people.csv").write_text("\n".join(["place,sex,pay", *rows, ""]))
     schema = '[[variable]]\nname = "place"\nrole = "key"\ncodes = { x = "x", y = "y", v = "v" }\n'
     schema += '[[variable]]\nname = "sex"\nrole = "key"\ncodes = { m = "m", f = "f" }\n'
@@ -83,7 +88,7 @@ def office(tmp_path: Path) -> Office:
     (tmp_path / "people.schema.toml").write_text(schema)
     (tmp_path / "secret.key").write_text(random.Random(4).randbytes(32).hex() + "\n")
     (tmp_path / "secret.key").chmod(0o600)
-    (tmp_path / "table.toml").write_text(PLAN)
+    (tmp_path / "table.toml").write_text(plan)
     (tmp_path / "people.db.toml").write_text(DATABASE)
     return Office(tmp_path)
 
@@ -102,4 +107,33 @@ def test_nor_in_the_other_order(office: Office) -> None:
 def test_a_sum_that_leaves_room_is_answered(office: Office) -> None:
     """74 over both places leaves room for seven people, of whom everybody knows six."""
     assert office.answered("place IN ('x', 'y')") == [True]
+    assert not office.released()
+
+
+SIX = {(place, sex): tuple(range(20 + k, 20 + k + (7 if place == "v" else 3))) for k, (place, sex) in enumerate(
+    [(place, sex) for place in ("x", "y", "v") for sex in ("m", "f")]
+)}  # fmt: skip
+WIDE = PLAN.replace("minimum = 4, protection = 30", "minimum = 7, protection = 90").replace(
+    'relations = ["10 count <= pay"]\n', ""
+)
+
+
+def test_sums_show_that_somebody_is_there(tmp_path: Path) -> None:
+    """Six people in x, one must stay possible; sums over its men and over its women show two."""
+    office = opened(tmp_path, SIX, WIDE)
+    assert office.answered("place = 'x' AND sex = 'm'", "place = 'x' AND sex = 'f'") == [True, True]
+    assert "would be known too well" in office.released()
+
+
+def test_nor_may_they_show_it_afterwards(tmp_path: Path) -> None:
+    office = opened(tmp_path, SIX, WIDE)
+    assert not office.released()
+    wheres = ("place = 'x' AND sex = 'm'", "place = 'x' AND sex = 'f'", "place = 'x'")
+    assert office.answered(*wheres) == [True, False, True]
+
+
+def test_one_sum_shows_no_more_than_the_table(tmp_path: Path) -> None:
+    """That nobody is in a hidden cell is excluded by the table itself."""
+    office = opened(tmp_path, SIX, WIDE)
+    assert office.answered("place = 'x'", "place = 'y'", "sex = 'f'") == [True, True, True]
     assert not office.released()

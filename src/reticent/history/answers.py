@@ -27,7 +27,7 @@ from reticent.releases.joint import JointSystem
 from reticent.tabulation.ground import GroundedData
 from reticent.tabulation.tied_facts import AtomClasses
 
-FORMAT = 2
+FORMAT = 3
 """The form in which the joint system is kept between processes."""
 
 

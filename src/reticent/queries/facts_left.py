@@ -7,36 +7,31 @@ arithmetic attacker nothing: what follows from it rests on the rules of the poli
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import combinations_with_replacement
 from math import ceil, floor
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Ints, Mask, whole_product
+from reticent.base.arrays import Ints, whole_product
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.declarations import Declarations
 from reticent.data.facts import COUNT, LARGEST, Fact, Facts, Term
 from reticent.queries.camouflage.mode import CamouflageMode
-from reticent.queries.canonical import RecordSet, Universe, Version
-from reticent.queries.columns import ABSENT
-from reticent.queries.conditions import truth_of
-from reticent.queries.design import Part, columns_of, lower_bound
-from reticent.queries.fixed import fixed_point
+from reticent.queries.canonical import Universe
+from reticent.queries.design import Part, columns_of
 from reticent.queries.language import REGRESSIONS, Statistic
-from reticent.queries.levels import Levels
 from reticent.queries.modes import Cell, Mode, Request
 from reticent.queries.noise.cell_key import CellKeyMode
 from reticent.queries.pieces import Piece, complete, known_weights, pieces
+from reticent.queries.places import Places
 from reticent.queries.refusals import Answer, Refusal
-from reticent.queries.terms import Factor, transformed
+from reticent.queries.terms import Factor
 from reticent.tables.perturb.origins import ALIKE, origins_of
-from reticent.tabulation.ground import GroundedData, missing_of
+from reticent.tabulation.ground import GroundedData
 
-NOWHERE = -2
 MOST_SPARE = 2_000
 """Up to this many empty atoms, what an extreme tells of them is stated one by one."""
 MOMENTS = "what sums of squares and products tell of single values"
@@ -51,7 +46,7 @@ PRIVATE = "how likely each true value is after the noise"
 class Asked:
     """One value of an answer: the statistic, the cell it is about, and where it is in the ground."""
 
-    places: "Places"
+    places: Places
     request: Request
     cell: Cell
     statistic: Statistic
@@ -94,96 +89,6 @@ def facts_left(
     return Facts(release, tuple(facts), certified=not words, beyond=words)
 
 
-@dataclass(frozen=True, eq=False)
-class Places:
-    """Where the records and conditions of one version of a database are in the ground."""
-
-    grounded: GroundedData
-    universe: Universe
-    number: int
-    _levels: dict[str, tuple[NDArray[np.int32], Levels]] = field(default_factory=dict, repr=False)
-
-    @property
-    def version(self) -> Version:
-        """The version that is asked about."""
-        return self.universe.versions[self.number]
-
-    @cached_property
-    def unit_of_record(self) -> Ints:
-        """The unit of each record of the version, by its id."""
-        mine, theirs = self.grounded.data.record_ids(), self.version.data.record_ids()
-        order = np.argsort(mine, kind="stable")
-        at = np.minimum(np.searchsorted(mine[order], theirs), len(mine) - 1)
-        if len(mine) != len(theirs) or not bool((mine[order][at] == theirs).all()):
-            raise DataError("facts: the ground and the database are of different records; make it of this version.")
-        return np.asarray(order[at], dtype=np.int64)
-
-    def units(self, records: RecordSet, response: str) -> Ints:
-        """The units of a record set that have a value of a response."""
-        found = np.sort(self.unit_of_record[self.universe.records(records)])
-        return self.grounded.units(response, found) if response in self.grounded.decimals else found
-
-    def levels(self, name: str) -> tuple[NDArray[np.int32], Levels]:
-        """The level of each atom of the ground for a filter, and the levels: all numbers that the ground has count as such."""
-        if name not in self._levels:
-            ground, own = self.grounded.ground, self.version.levels[name]
-            if name not in ground.variables:
-                raise DataError(f"facts: the ground does not have the filter {name!r}; name it among its variables.")
-            at = ground.variables.index(name)
-            texts = ground.categories[at]
-            if own.cutpoints:
-                of = [int(np.searchsorted(np.array(own.cutpoints), float(t), side="right")) for t in texts]
-            elif own.numbers is not None:
-                numbers = np.array([float(text) for text in texts])
-                own, of = Levels(texts, numbers=numbers, ordered=True), list(range(len(texts)))
-            else:
-                place = {text: position for position, text in enumerate(own.texts)}
-                of = [place.get(text, NOWHERE) for text in texts]
-            self._levels[name] = (np.array([*of, ABSENT], dtype=np.int32)[ground.codes[:, at]], own)
-        return self._levels[name]
-
-    def numbers(self, factor: Factor) -> NDArray[np.object_]:
-        """A number, or its transform, at each atom of the ground as whole multiples of one unit (missing: 0)."""
-        ground = self.grounded.ground
-        at = ground.variables.index(factor.variable)
-        plain = np.array([float(text) for text in ground.categories[at]])
-        whole = fixed_point(transformed(plain, factor.transform, lower_bound(self.universe.policy, factor))).integers
-        return np.append(whole.astype(object), 0)[ground.codes[:, at]]
-
-    def at_atoms(self, factor: Factor) -> NDArray[np.object_] | None:
-        """A known number at each atom of the ground, as whole multiples of one unit; None if its codes do not tell it."""
-        if factor.variable in self.grounded.counted and not factor.transform:
-            return self.grounded.by_atom(factor.variable).astype(object)
-        return self.numbers(factor) if factor.variable in self.grounded.ground.variables else None
-
-    def atoms(self, request: Request, cell: Cell, present: tuple[str, ...]) -> Ints:
-        """The atoms of a cell, empty ones included, with a value of some variables."""
-        query, ground = request.query, self.grounded.ground
-        found = {name: self.levels(name) for name in query.condition_variables}
-        codes = {name: levels[0] for name, levels in found.items()}
-        inside = truth_of(query.where, codes, {name: own[1] for name, own in found.items()}, ground.n_atoms)[0]
-        for name, label in zip(query.by, cell.group, strict=True):
-            if label is not None:
-                inside = inside & self.labelled(name, label)
-        for name in present:
-            inside = inside & self._present(name)
-        return np.flatnonzero(inside)
-
-    def labelled(self, name: str, label: str) -> Mask:
-        """The atoms of the ground that have a code of a filter."""
-        codes, levels = self.levels(name)
-        if levels.numbers is not None:
-            return np.asarray(np.isin(codes, np.flatnonzero(levels.numbers == float(label))))
-        return np.asarray(codes == levels.texts.index(label))
-
-    def _present(self, name: str) -> Mask:
-        ground, asked = self.grounded.ground, name if name in self.version.levels else missing_of(name)
-        if asked not in ground.variables:
-            return np.ones(ground.n_atoms, dtype=bool)
-        codes = ground.codes[:, ground.variables.index(asked)]
-        return np.asarray(codes >= 0 if asked == name else codes == 0)
-
-
 @declares(
     "open",
     "exact",
@@ -197,7 +102,7 @@ def _exact(mode: Mode, asked: Asked) -> Told:
     if name in ("min", "max"):
         return _extreme(asked)
     if name in ("median", "quantile"):
-        return Told(beyond=ORDER)
+        return Told(_somebody(asked, asked.statistic.variables[0]), ORDER)
     facts = _counts_of_parts(asked)
     beyond = ""
     for piece in pieces(asked.statistic, asked.places.universe, asked.cell.records):
@@ -208,9 +113,23 @@ def _exact(mode: Mode, asked: Asked) -> Told:
             continue
         told = [_count(asked, piece)] if not piece.responses else _sums(asked, piece)
         facts += [fact for fact in told if fact is not None]
+        if name in ("sum", "ratio") and piece.responses:  # the others tell how many records there are
+            facts += _somebody(asked, piece.responses[0]) if mode.name != "open" or _is_not_zero(asked, piece) else ()
     if name in REGRESSIONS or name == "km":
         beyond = beyond or (MOMENTS if name in REGRESSIONS else TIMES)
     return Told(tuple(facts), beyond)
+
+
+def _is_not_zero(asked: Asked, piece: Piece) -> bool:
+    """Whether the sum of a response over some records is not 0."""
+    (response,) = piece.responses
+    return bool(sum(asked.places.grounded.whole(response)[asked.places.units(piece.records, response)].tolist()))
+
+
+def _somebody(asked: Asked, response: str) -> tuple[Fact, ...]:
+    """Somebody of the cell has a value: without records there is no extreme, a sum is 0, and a protected mode answers none."""
+    atoms = asked.places.atoms(asked.request, asked.cell, (response,))
+    return (Fact((Term.total(COUNT, atoms),), 1, None),) if len(atoms) else ()
 
 
 def _count(asked: Asked, piece: Piece) -> Fact | None:
@@ -243,7 +162,7 @@ def _counts_of_parts(asked: Asked) -> list[Fact]:
     return [fact for fact in found if fact is not None]
 
 
-def _count_of_part(places: "Places", atoms: Ints, parts: tuple[Part, ...]) -> Fact | None:
+def _count_of_part(places: Places, atoms: Ints, parts: tuple[Part, ...]) -> Fact | None:
     """The records with all the codes, times the known numbers; None for a product with a response."""
     if any(part.level is None and not part.known for part in parts):
         return None
@@ -254,9 +173,7 @@ def _count_of_part(places: "Places", atoms: Ints, parts: tuple[Part, ...]) -> Fa
     return _weighted_count(places, atoms, tuple(part.factor for part in parts if part.known))
 
 
-def _weighted_count(
-    places: "Places", atoms: Ints, known: tuple[Factor, ...], response: str | None = None
-) -> Fact | None:
+def _weighted_count(places: Places, atoms: Ints, known: tuple[Factor, ...], response: str | None = None) -> Fact | None:
     """The records of some atoms, times known numbers and a response that follows from codes."""
     if response is None and not known:
         weights = np.ones(len(atoms), dtype=np.int64)
@@ -373,7 +290,7 @@ def _extreme(asked: Asked) -> Told:
         return Told((Fact.exact((Term.total(COUNT, beyond),), 0),) if len(beyond) else (), ORDER)
     ends = (whole, None) if asked.statistic.name == "min" else (None, whole)
     facts = [Fact((Term.total(response, units[at : at + 1]),), *ends) for at in range(len(units))]
-    return Told((*facts, *_extreme_of_spare(asked, response, whole)), ORDER)
+    return Told((*facts, *_extreme_of_spare(asked, response, whole), *_somebody(asked, response)), ORDER)
 
 
 def _extreme_of_spare(asked: Asked, response: str, whole: int) -> Iterator[Fact]:
@@ -400,7 +317,8 @@ def _camouflaged(mode: Mode, asked: Asked) -> Told:
         true = int(asked.places.grounded.counts[atoms].sum())
         return Told((Fact.exact((Term.total(COUNT, atoms),), true),) if len(atoms) else ())
     names = [name for name in asked.statistic.variables if name in mode.hulls]
-    return Told(tuple(fact for name in names for fact in _hull(mode, asked.places, name)))
+    there = [fact for name in asked.statistic.variables[:1] for fact in _somebody(asked, name)]
+    return Told((*(fact for name in names for fact in _hull(mode, asked.places, name)), *there))
 
 
 def _hull(mode: CamouflageMode, places: Places, response: str) -> list[Fact]:

@@ -99,6 +99,36 @@ def test_sums_and_means_tell_sums(statistic: str, where: str, holds: Callable[[R
         assert satisfied(facts, {"v": np.array(values)}) == (total(values) == true)
 
 
+@pytest.mark.parametrize("mode", ["open", "exact", "simulatable", "camouflage"])
+@pytest.mark.parametrize("text", ["SUM(v)", "MAX(v)", "MEDIAN(v)"])
+@pytest.mark.parametrize(("where", "holds"), CONDITIONS)
+def test_an_answer_that_needs_somebody_tells_of_counts_just_that(
+    mode: str, text: str, where: str, holds: Callable[[Record], bool]
+) -> None:
+    if mode in ("exact", "simulatable") and text != "SUM(v)":
+        return  # they do not answer it, or not over so few
+    facts, _ = _told(mode, f"SELECT {text} FROM data WHERE {where}")
+    grounded, _ = _setting("open")
+    for size in range(4):
+        for world in combinations_with_replacement(list(product(A, B)), size):
+            assert satisfied(facts, {COUNT: counts_in(grounded, world)}) == any(map(holds, world))
+
+
+def test_a_sum_of_0_tells_of_nobody_where_empty_sets_are_answered() -> None:
+    """The mode `open` says 0 of an empty set too."""
+    grounded, setting = _setting("open")
+    data, other = data_of([("a1", "b1", 0), ("a2", "b1", 2)])
+    universe = Universe((Version("v1", data, setting.policy),), setting.policy, as_secret(3))
+    own = Setting(universe, setting.policy, as_secret(4))
+    query = parse("SELECT SUM(v) FROM data WHERE a = 'a1'", own.policy.limits)
+    assert isinstance(query, Query)
+    request = Request(query, (Cell((), universe.record_set(universe.current.select(query.where))),), "analyst")
+    answer = mode_factory("open")(own).decide(request).result
+    assert isinstance(answer, Answer)
+    told = facts_left(other, universe, mode_factory("open")(own), request, answer, release="answer 1")
+    assert satisfied(told, {COUNT: np.zeros(grounded.ground.n_atoms, dtype=np.int64)})
+
+
 def test_groups_and_totals_tell_each_of_their_values() -> None:
     groups: list[tuple[str | None, ...]] = [("a1",), ("a2",), ("a3",), (None,)]
     facts, _ = _told("open", "SELECT COUNT(*), SUM(v) FROM data GROUP BY a WITH TOTALS", groups)
