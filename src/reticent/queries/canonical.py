@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Floats, Ints, Mask, Words
+from reticent.base.arrays import Floats, Mask, Words
 from reticent.base.errors import DataError, PlanError
 from reticent.base.randomness import Secret
 from reticent.data.facts import COUNT
@@ -24,12 +24,13 @@ from reticent.data.record_marks import version_fingerprint, version_marks
 from reticent.data.schema import Kind, Schema
 from reticent.kernels.draws import record_hashes
 from reticent.kernels.grouping import group_columns
-from reticent.queries.columns import ABSENT, Columns, RecordSet
+from reticent.queries.columns import Columns, RecordSet
 from reticent.queries.conditions import truth_of
-from reticent.queries.fixed import clamped_sum, fixed_point, product
+from reticent.queries.fixed import clamped_sum
 from reticent.queries.indexed import AS_BEFORE, Before, Layer, related
 from reticent.queries.language import Condition
 from reticent.queries.levels import CutpointError, Levels, OrderError, encode
+from reticent.queries.linking import Stacked, link_before
 from reticent.queries.policy import Bounds, Policy
 from reticent.queries.ties import ties_of
 
@@ -124,7 +125,7 @@ class Universe:
         self.versions, self.policy = versions, policy
         self.answered: tuple[str, ...] = ()
         self._columns: dict[str, Columns] = {}
-        self._before: dict[str, Before | None] | None = None
+        self._before: dict[str, Before] | None = None
         self._entities = self._linked_entities()
         self._secret, self._by_ids = secret, frozenset[str]()
 
@@ -311,8 +312,16 @@ class Universe:
             layers = [self._layer(name, v) for name in self._numeric for v in range(len(self.versions))]
             groups = related(layers)
             made = [Before.of(tuple(layer for layer in layers if layer.response in group)) for group in groups]
-            self._before = {name: own for group, own in zip(groups, made) for name in group}
+            shifted = any(any(own.amounts) for own in made)  # sums of products then tell about all responses
+            kept = [(group, own) for group, own in zip(groups, made) if shifted or not own.plain]
+            self._before = {name: own for group, own in kept for name in group}
         return self._before.get(response)
+
+    @property
+    def risen(self) -> dict[str, Before]:
+        """Responses of which some values rose by an amount since an earlier version: sums of products then reveal more."""
+        found = {name: self.before(name) for name in self._numeric}
+        return {name: own for name, own in found.items() if own is not None and any(own.amounts)}
 
     @property
     def _numeric(self) -> list[str]:
@@ -332,40 +341,14 @@ class Universe:
     def _link(self, label: str, names: tuple[str, ...]) -> Columns:
         """Group the units of all versions by the atoms they lie in."""
         before = self.before(names[0].removesuffix(AS_BEFORE)) if names[0].endswith(AS_BEFORE) else None
-        if before is None:
-            layers = list(range(len(self.versions)))
-            values = [self._values(version, names) for version in self.versions]
-            lines = [np.zeros(len(own), dtype=np.int64) for own in values]
-        else:
-            layers = [layer.version for layer in before.layers]
-            values = [np.column_stack([own] * len(names)) for own in before.values]
-            lines = before.line
-        versions = tuple(self.versions[v] for v in layers)
-        entities = tuple(self._entities[v] for v in layers)
-        places, unit_lines, unit_values, unit_entity = _units(versions, values, lines, entities)
-        keys = list(places.T.astype(np.int64))
-        sizes = [version.n_atoms for version in versions]
-        if before is not None:
-            keys += list(unit_lines.T)
-            sizes += [len(before.rates)] * len(versions)
         known = sorted(self.known_entities())
-        if known:
-            place = np.searchsorted(known, unit_entity).clip(max=len(known) - 1)
-            keys.append(np.where(np.array(known)[place] == unit_entity, place, ABSENT))
-            sizes.append(len(known))
-        group, n_columns = group_columns(keys, sizes)
-        order = np.argsort(group, kind="stable")
-        start = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=n_columns)))).astype(np.int64)
-        first = order[start[:-1]]
-        atom_of = tuple(places[first].T)
-        factors = [fixed_point(column) for column in unit_values[order].T]
-        values_of = factors[0] if len(names) == 1 else product(factors)
-        different = tuple(factors) if len(set(names)) > 1 else ()
-        columns = Columns(label, atom_of, start, unit_entity[order], values_of, different)
-        if before is None:
-            return columns
-        weights = np.array(before.weights(len(names)), dtype=object)
-        return replace(columns, weights=tuple(weights[own] for own in unit_lines[first].T))
+        layers = range(len(self.versions)) if before is None else [layer.version for layer in before.layers]
+        stacked = Stacked([self.versions[v] for v in layers], [], [self._entities[v] for v in layers], [])
+        if before is not None:
+            return link_before(label, before, len(names), stacked, known, self.risen)
+        values = [self._values(version, names) for version in self.versions]
+        stacked = replace(stacked, values=values, marks=[np.zeros((len(own), 0), dtype=np.int64) for own in values])
+        return stacked.columns(label, known, different=len(set(names)) > 1)[0]
 
 
 def _atom_words(version: Version, secret: Secret, *, by_ids: bool) -> Words:
@@ -382,34 +365,6 @@ def _summed(words: Words, version: Version) -> Words:
     order = np.argsort(version.atom, kind="stable")
     starts = np.searchsorted(version.atom[order], np.arange(version.n_atoms))
     return np.asarray(np.add.reduceat(words[order], starts, axis=0), dtype=np.uint64)
-
-
-def _units(
-    versions: tuple[Version, ...], values: list[Floats], lines: list[Ints], entities: tuple[Ints, ...]
-) -> tuple[Ints, Ints, Floats, Ints]:
-    """One unit for each record and value (of each factor).
-
-    Its atom in each version (−1: none), the line that it follows in each, its value, its respondent.
-    """
-    if len(versions) == 1:
-        present = ~np.isnan(values[0]).any(axis=1)
-        return versions[0].atom[present][:, None], lines[0][present][:, None], values[0][present], entities[0][present]
-    ids = np.concatenate([version.data.record_ids() for version in versions])
-    number = np.concatenate([np.full(version.data.n_records, v) for v, version in enumerate(versions)])
-    atoms = np.concatenate([version.atom for version in versions])
-    flat, owner = np.concatenate(values), np.concatenate(entities)
-    keep = ~np.isnan(flat).any(axis=1)
-    ids, number, atoms, flat, owner = ids[keep], number[keep], atoms[keep], flat[keep], owner[keep]
-    named = np.empty(len(ids), dtype=[("id", np.uint64), *((f"value{k}", np.float64) for k in range(flat.shape[1]))])
-    named["id"] = ids
-    for k in range(flat.shape[1]):
-        named[f"value{k}"] = flat[:, k]
-    _, first, unit = np.unique(named, return_index=True, return_inverse=True)
-    places = np.full((len(first), len(versions)), ABSENT, dtype=np.int64)
-    places[unit, number] = atoms
-    followed = np.zeros_like(places)
-    followed[unit, number] = np.concatenate(lines)[keep]
-    return places, followed, flat[first], owner[first]
 
 
 def _link_entities(versions: tuple[Version, ...]) -> tuple[NDArray[np.int64], ...]:

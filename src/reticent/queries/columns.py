@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The unknowns of one response: exact values, grouped into columns that every condition treats alike."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -29,8 +30,9 @@ class Columns:
 
     `atom_of[v]` is the atom of version v of each column (−1: not in that version). The units (one unknown each) of
     column c are `units[start[c]:start[c + 1]]`, with their respondents and exact values. `factors` are the values of the
-    two responses where the unknowns are products of different ones. `weights[v]` is what an unknown counts for in version v,
-    where values of one version are multiples of those of another.
+    two responses where the unknowns are products of different ones. Where values of one version follow lines over those of
+    another, `weights[v]` is what an unknown counts for in version v, `lines[v]` the line that it follows there, and
+    `amounts[name][v]` by how much the response `name` of its record rose besides.
     """
 
     name: str
@@ -40,6 +42,8 @@ class Columns:
     values: Fixed
     factors: tuple[Fixed, ...] = ()
     weights: tuple[Whole, ...] = ()
+    lines: tuple[NDArray[np.int64], ...] = ()
+    amounts: Mapping[str, tuple[Whole, ...]] = field(default_factory=dict)
     _largest: dict[int, Whole] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -56,7 +56,7 @@ from reticent.queries.written import written_name
 
 EVERYBODY = "*"
 STREAMS = "streams"
-SNAPSHOT_FORMAT = 4
+SNAPSHOT_FORMAT = 5
 WORTH_STORING = 200
 
 

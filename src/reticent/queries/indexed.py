@@ -4,7 +4,8 @@
 Whoever knows the rise takes an answer about the new version for one about the old. So records whose new value lies on one
 straight line over the old one count with their old value, times the slope of the line. Lines are found in the values, over
 all records or for each code of a filter; records that follow none keep their own values. The same holds for a response that
-repeats another one of an earlier version (the pay of the year before).
+repeats another one of an earlier version (the pay of the year before). What bounds the new values bounds the old ones too:
+of ages up to 99 that all rose by 1, no old one was 99.
 """
 
 import itertools
@@ -12,11 +13,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.arrays import Floats, Ints, Mask
+from reticent.queries.fixed import fixed_point
 from reticent.queries.ties import Groups, unit_of
 
 AS_BEFORE = "~"
@@ -24,6 +27,7 @@ AS_BEFORE = "~"
 FEWEST, SHARE = 5, 0.5
 NEARLY, EXACTLY, NARROW = 1e-3, 1e-9, 0.02
 MOST_DIGITS = 6
+ROUNDEST, FINEST = -12, 15
 
 
 @dataclass(frozen=True)
@@ -51,28 +55,75 @@ class Layer:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A new value is `rate` times the old one and an amount; amounts differ by rounding, from the `least` to the `most`."""
+
+    rate: Fraction = Fraction(1)
+    least: Fraction = Fraction(0)
+    most: Fraction = Fraction(0)
+
+    @classmethod
+    def through(cls, rate: Fraction, old: Floats, new: Floats) -> "Line":
+        """A line with a rate through some points, in exact arithmetic."""
+        before, after = fixed_point(old), fixed_point(new)
+        size = before.scale * after.scale * rate.denominator
+        amounts = after.integers.astype(object) * (before.scale * rate.denominator)
+        amounts = amounts - before.integers.astype(object) * (after.scale * rate.numerator)
+        return cls(rate, Fraction(int(amounts.min()), size), Fraction(int(amounts.max()), size))
+
+    @cached_property
+    def amount(self) -> Fraction:
+        """The roundest decimal number among the amounts."""
+        if self.least <= 0 <= self.most:
+            return Fraction(0)
+        for decimals in range(ROUNDEST, FINEST):
+            unit = Fraction(10) ** -decimals
+            found = math.ceil(self.least / unit) * unit
+            if found <= self.most:
+                return found
+        return self.least
+
+    def old_ends(self, low: Fraction | None, high: Fraction | None) -> tuple[Fraction | None, Fraction | None]:
+        """Between which values the old ones lie if the new ones lie between some ends."""
+        below = None if low is None else (low - self.most) / self.rate
+        above = None if high is None else (high - self.least) / self.rate
+        return (below, above) if self.rate > 0 else (above, below)
+
+
+@dataclass(frozen=True)
 class Before:
     """The values of some responses in all versions, those that follow a line over an earlier version as they were there.
 
-    `line` has the place in `rates` of the line that each record follows (0: none); a rate is what a rise of the old value
-    by 1 is in the new one. Layers are ordered by response, then by version.
+    `line` has the place in `lines` of the line that each record follows (0: its value is its own). Layers are ordered by
+    response, then by version.
     """
 
     layers: tuple[Layer, ...]
     values: list[Floats]
     line: list[Ints]
-    rates: list[Fraction]
+    lines: list[Line]
 
     @classmethod
-    def of(cls, layers: tuple[Layer, ...]) -> "Before | None":
-        """Compare each layer with those of earlier versions; None for a single response that follows no line."""
+    def of(cls, layers: tuple[Layer, ...]) -> "Before":
+        """Compare each layer with those of earlier versions."""
         values = [layer.values.copy() for layer in layers]
-        made = cls(layers, values, [np.zeros(len(own), dtype=np.int64) for own in values], [Fraction(1)])
+        made = cls(layers, values, [np.zeros(len(own), dtype=np.int64) for own in values], [Line()])
         order = sorted(range(len(layers)), key=lambda number: layers[number].version)
         for place, number in enumerate(order):
             for earlier in order[:place]:
                 made._compare(number, earlier)
-        return made if len(made.rates) > 1 or len({layer.response for layer in layers}) > 1 else None
+        return made
+
+    @property
+    def plain(self) -> bool:
+        """Whether this is a single response of which no values follow a line."""
+        return len(self.lines) == 1 and len({layer.response for layer in self.layers}) == 1
+
+    @cached_property
+    def amounts(self) -> list[int]:
+        """By how much values rose along each line besides its rate, as whole numbers on a common scale."""
+        scale = math.lcm(*(line.amount.denominator for line in self.lines))
+        return [int(line.amount * scale) for line in self.lines]
 
     @property
     def name(self) -> str:
@@ -99,14 +150,15 @@ class Before:
         number, earlier = layers
         self.values[number][here] = self.values[earlier][there]
         for line in np.unique(self.line[earlier][there]).tolist():
-            own = here[self.line[earlier][there] == line]
-            self.line[number][own] = len(self.rates)
-            self.rates.append(rate * self.rates[line])
+            chosen = self.line[earlier][there] == line
+            own, old = here[chosen], self.values[earlier][there[chosen]]
+            self.line[number][own] = len(self.lines)
+            self.lines.append(Line.through(rate * self.lines[line].rate, old, self.layers[number].values[own]))
 
     def weights(self, power: int) -> list[int]:
         """The rates, or their squares, as whole numbers on a common scale."""
-        scale = math.lcm(*(rate.denominator for rate in self.rates))
-        return [int(rate * scale) ** power for rate in self.rates]
+        scale = math.lcm(*(line.rate.denominator for line in self.lines))
+        return [int(line.rate * scale) ** power for line in self.lines]
 
 
 def related(layers: Sequence[Layer]) -> list[set[str]]:

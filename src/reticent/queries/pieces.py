@@ -26,11 +26,12 @@ from reticent.releases.rows import LinearRow
 
 @dataclass(frozen=True)
 class Piece:
-    """Σ over the records of Π responses · Π known numbers."""
+    """Σ over the records of Π responses · Π known numbers; with `risen`, times the amounts by which this response rose."""
 
     responses: tuple[str, ...]
     records: RecordSet
     known: tuple[Factor, ...] = ()
+    risen: str = ""
 
     @property
     def attribute(self) -> tuple[str, ...]:
@@ -50,6 +51,8 @@ class Piece:
         at_columns = np.append(known_weights(universe, self), 0)[columns.atom_of[self.records.version]]
         if columns.weights:
             at_columns = at_columns * columns.weights[self.records.version]
+        if self.risen:
+            at_columns = at_columns * columns.amounts[self.risen][self.records.version]
         levels = sorted({int(value) for value in at_columns[mask]} - {0})
         if len(levels) > MOST_LEVELS:
             raise ParameterError(f"{self._known_names} have too many different values here; use cutpoints.")
@@ -109,14 +112,29 @@ def pieces(statistic: Statistic, universe: Universe, records: RecordSet) -> tupl
 
 
 def as_before(universe: Universe, parts: tuple[Piece, ...]) -> Iterator[Piece]:
-    """What sums, and sums of squares, tell in a system in which values that all changed in one way count as the old ones."""
+    """What sums, and sums of squares, tell in a system in which values that all changed in one way count as the old ones.
+
+    Where values x rose by an amount a, Σ (x + a)·y is Σ x·y and Σ a·y: who has both versions has the last one too.
+    """
     for piece in parts:
-        before = universe.before(piece.responses[0]) if len(set(piece.responses)) == 1 else None
-        if before is not None:
-            records = piece.records
-            layer = before.layer_of(piece.responses[0], records.version)
-            names = (before.name,) * len(piece.responses)
-            yield replace(piece, responses=names, records=replace(records, version=layer))
+        if len(set(piece.responses)) == 1:
+            yield from _in_old_values(universe, piece, piece.responses)
+        for risen, other in (
+            dict.fromkeys((piece.responses, piece.responses[::-1])) if len(piece.responses) == 2 else ()
+        ):
+            for own in _in_old_values(universe, piece, (other,)) if risen in universe.risen else ():
+                columns = universe.columns(*own.responses)
+                if columns.amounts[risen][own.records.version][columns.mask(own.records)].any():
+                    yield replace(own, risen=risen)
+
+
+def _in_old_values(universe: Universe, piece: Piece, responses: tuple[str, ...]) -> Iterator[Piece]:
+    """The sum of a response, or of its squares, over the records of a piece, if its values count as the old ones."""
+    before = universe.before(responses[0])
+    if before is not None:
+        layer = before.layer_of(responses[0], piece.records.version)
+        names = (before.name,) * len(responses)
+        yield replace(piece, responses=names, records=replace(piece.records, version=layer))
 
 
 def _with_known(universe: Universe, piece: Piece) -> Piece:

@@ -307,15 +307,12 @@ class AuditedMode:
         return bound_stage(columns, self._bounds_of(key[0]), policy.interval, rules, self._bins(key))
 
     def _bounds_of(self, name: str) -> Bounds | None:
-        """The declared bounds of a response; of one whose values count as before, those that hold in all its layers."""
+        """The declared bounds of a response; of one whose values count as before, whether they are whole (ends: `_bins`)."""
         own, bounds = self.setting.universe.before(name.removesuffix(AS_BEFORE)), self.setting.policy.bounds
         if own is None or own.name != name:
             return bounds.get(name)
-        every = [bounds.get(layer.response, Bounds()) for layer in own.layers]
-        lows, highs = [b.low for b in every if b.low is not None], [b.high for b in every if b.high is not None]
-        low = min(lows) if len(lows) == len(every) else None
-        high = max(highs) if len(highs) == len(every) else None
-        return None if low is None and high is None else Bounds(low, high, all(b.integer for b in every))
+        every = [bounds.get(layer.response) for layer in own.layers]
+        return Bounds(integer=all(b is not None and b.integer for b in every)) if any(every) else None
 
     def _guessed_of(self, key: tuple[str, ...], rules: SetRules) -> BoundStage | None:
         """What anybody guesses of the bounds of few whole values."""
