@@ -16,8 +16,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from reticent.base.arrays import Floats, Ints, Mask
-from reticent.releases.contexts import MOST_PAIRS, Contexts, Pair, choices, home_variables, matchings, twins_of, weights
+from reticent.base.arrays import Ints, Mask
 from reticent.releases.pool import Movement
 from reticent.releases.stack import exact_product
 from reticent.releases.system import System
@@ -54,7 +53,6 @@ class Dealer:
     high: Ints
     _new: dict[Any, Any] = field(default_factory=dict)
     _others: dict[int, Ints] = field(default_factory=dict)
-    _contexts: dict[int, Contexts] = field(default_factory=dict)
     _able_ones: dict[tuple[int, int, int], Ints] = field(default_factory=dict)
     _barred: Ints | None = None
     _barred_mask: Mask = field(default_factory=lambda: np.zeros(0, dtype=bool))
@@ -202,50 +200,6 @@ class Dealer:
                     return found
         return self._in_pairs(items, self._other_marks(release)) if thorough else None
 
-    def deal_in_contexts(self, release: int, coarse: dict[int, int], barred: Ints | None = None) -> Movement | None:
-        """The same in pairs of classes that are alike except for the cell of the release, in contexts that cancel."""
-        contexts = self._contexts_of(release)
-        if len(coarse) > MOST_ITEMS:
-            return None
-        for matching in self._matchings(release, coarse, contexts):
-            pairs = self._pairs(release, contexts, matching, barred)
-            for chosen in choices(pairs, contexts.weight[contexts.outside]) if pairs else ():
-                numbers = list(zip(pairs, chosen.tolist(), strict=True))
-                classes = [*(p.source[k] for p, k in numbers), *(p.target[k] for p, k in numbers)]
-                amounts = [*(-p.amount for p in pairs), *(p.amount for p in pairs)]
-                found = self._checked(np.array(amounts, dtype=np.int64), np.array(classes, dtype=np.int64))
-                if found is not None:
-                    return found
-        return None
-
-    def _matchings(self, release: int, coarse: dict[int, int], contexts: Contexts) -> list[list[tuple[int, int, int]]]:
-        """Ways to say from which cell what moves to which; the same movements of cells are dealt out again and again."""
-        known: dict[Any, Any] = self.kept("matchings", dict, release)
-        key = tuple(coarse.items())
-        if key not in known:
-            _, order, starts = self.home(release)
-            cells = self._codes[order[starts[list(coarse)]]][:, list(contexts.home)]
-            known[key] = list(matchings(coarse, cells))
-        found: list[list[tuple[int, int, int]]] = known[key]
-        return found
-
-    def _pairs(
-        self, release: int, contexts: Contexts, matching: list[tuple[int, int, int]], barred: Ints | None
-    ) -> list[Pair]:
-        """The contexts of each pair of cells; none where a pair has none. What is too much for one class moves in ones."""
-        found: list[Pair] = []
-        for source, target, amount in matching:
-            for size, times in ((amount, 1), (1, amount)):
-                pair = contexts.pair(
-                    size, self._able(release, source, -size, barred), self._able(release, target, size, barred)
-                )
-                if pair is not None:
-                    found += [pair] * times
-                    break
-            else:
-                return []
-        return found if len(found) <= MOST_PAIRS else []
-
     def _able(self, release: int, label: int, amount: int, barred: Ints | None) -> Ints:
         """The classes of a coarse class that can move so much."""
         if (release, label, amount) not in self._able_ones:
@@ -272,18 +226,6 @@ class Dealer:
             self._barred, self._barred_mask = barred, np.zeros(self.system.classes.n, dtype=bool)
             self._barred_mask[barred] = True
         return self._barred_mask
-
-    def _contexts_of(self, release: int) -> Contexts:
-        if release not in self._contexts:
-            label = self.home(release)[0]
-            home = self.kept("variables", lambda: home_variables(label, self._codes), release)
-            self._contexts[release] = Contexts(self._codes, self._marks, home, self._weights)
-        return self._contexts[release]
-
-    @cached_property
-    def _weights(self) -> Floats:
-        twins = self.kept("twins", lambda: twins_of(self._codes))
-        return weights(twins, self._by_class, self._keys != 0)
 
     def _in_pairs(self, items: list[_Item], own: Ints) -> Movement | None:
         """Pairs of classes, one up and one down, that no row tells apart but those of the release itself; the rest by sums."""

@@ -181,7 +181,7 @@ class Judge:
             for k in (k for k in numbers if not moved.alive[k]):
                 coarse = self.dealer.coarse(moved.pool.movements[k], release)
                 self._known[sight, upper] = coarse
-                found = None if k in done else self._deal(release, coarse)
+                found = None if k in done else self.dealer.deal(release, coarse, thorough=True)
                 done.add(k)
                 if found is not None:
                     moved.pool.movements[k], moved.alive[k] = found, True
@@ -201,18 +201,13 @@ class Judge:
             if way in tried:
                 continue
             tried.append(way)
-            found = self._deal(release, way, barred)
+            found = self.dealer.deal(release, way, barred, thorough=barred is None)
             if found is not None:
                 number = self._add(found)
                 if self._serves(number, sight, end, upper):
                     self._add_opposite(number)
                     return [number]
         return []
-
-    def _deal(self, release: int, way: Way, barred: Ints | None = None) -> Movement | None:
-        """What moves in the cells of a release, dealt out over classes: in like contexts if that can be."""
-        found = self.dealer.deal_in_contexts(release, way, barred)
-        return found or self.dealer.deal(release, way, barred, thorough=barred is None)
 
     def _ways(self, sight: int, end: int, upper: bool, release: int, most: int = MOST_WAYS) -> Iterator[Way]:
         """Ways in which the cells of a release can move so that a watched sum reaches an end, as far as they are known."""

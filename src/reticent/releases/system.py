@@ -17,7 +17,7 @@ from reticent.releases.classes import Classes
 from reticent.releases.stack import Stack
 from reticent.releases.unknowns import NOBODY, OPEN, Columns
 
-BY_CELL = ("alone", "matchings", "variables")
+BY_CELL = ("alone",)
 """What a dealer keeps by the cells of a release: answers split classes, and cells keep their numbers."""
 PUBLIC = -1
 """The number of no release: what everybody knows."""

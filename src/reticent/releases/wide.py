@@ -27,12 +27,10 @@ PRICES = (30.0, 300.0, 10_000.0)
 """What missing the end by one costs, in steps: little at first, so that only short movements count."""
 AT_ONCE = 500
 """This many classes join at once."""
-AMONG = (1_000, 2_500)
-"""Whole numbers are looked for among this many columns with the least reduced costs, then among more."""
+AMONG = (1_000, 1_000, 2_500)
+"""Each time whole numbers are looked for, it is among this many columns with the least reduced costs."""
 ROUNDS = 60
 """This many programs are solved for a question."""
-TRIES = 4
-"""This many times whole numbers are looked for, each time among more classes."""
 REPEATS = 5
 """This many whole movements may break further rows, which join then."""
 
@@ -121,12 +119,12 @@ class Wide:
             reached = float(solution.values[-1]) < WHOLE
             if reached:
                 found = self._multiple(movement, asked.box)
-                found = self._in_whole_numbers(columns, solution, asked) if found is None else found
+                found = self._in_whole_numbers(columns, solution, asked, AMONG[tried]) if found is None else found
                 if found is not None:
                     return found
                 tried += 1
             more = self._helpful(moving, duals, asked)
-            if len(more) and tried < TRIES:
+            if len(more) and tried < len(AMONG):
                 moving = np.union1d(moving, more)
             elif reached:
                 raise OutOfSteps("whole numbers")
@@ -166,25 +164,22 @@ class Wide:
         duals[np.append(rows, self.stack.n_told)] = found.row_duals
         return found, duals
 
-    def _in_whole_numbers(self, columns: _Columns, solution: Solution, asked: _Asked) -> Ints | None:
+    def _in_whole_numbers(self, columns: _Columns, solution: Solution, asked: _Asked, most: int) -> Ints | None:
         """A whole movement by the solver's own search among columns that are almost as good as those that move."""
         order = np.argsort(solution.reduced_costs[:-1], kind="stable")
         moved = np.flatnonzero(solution.values[:-1] > WHOLE)
-        for most in AMONG:
-            chosen = columns.chosen(np.union1d(order[:most], moved))
-            for _ in range(REPEATS):
-                values = self._whole_program(chosen, asked)
-                if values is None:
-                    break
-                movement = self._movement(chosen, values)
-                if self._fits(movement, asked.box):
-                    return movement.astype(np.int64)
-                broken = self._broken(movement)
-                if not broken.any():
-                    break
-                self._rows |= broken
-            if most >= len(order):
-                break
+        chosen = columns.chosen(np.union1d(order[:most], moved))
+        for _ in range(REPEATS):
+            values = self._whole_program(chosen, asked)
+            if values is None:
+                return None
+            movement = self._movement(chosen, values)
+            if self._fits(movement, asked.box):
+                return movement.astype(np.int64)
+            broken = self._broken(movement)
+            if not broken.any():
+                return None
+            self._rows |= broken
         return None
 
     def _whole_program(self, columns: _Columns, asked: _Asked) -> Floats | None:
