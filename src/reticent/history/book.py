@@ -285,7 +285,7 @@ def _with_aware(stage: Stage, name: str) -> Stage:
         for number, one in enumerate(facts.watches)
         if (one.release, one.name) in inside
     )
-    known = (*stage.known, (Facts(name, (), watches=aware), len(stage.scene.others)))
+    known = (*stage.known, (Facts(f"{name}, as respondents know it", (), watches=aware), len(stage.scene.others)))
     made = replace(stage, known=known, inside=amended, aware=frozenset(inside)) if aware else stage
     return replace(made, new=made.unaware(stage.new))
 

@@ -20,6 +20,8 @@ from reticent.tabulation.ground import GroundedData
 
 Recipe = TableRecipe | FileRecipe
 RISES = "values that changed in one way"
+BLURRED = 0.5
+"""Rounding may blur a line by half of how far values spread: a line that is an accident only makes the attacker stronger."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +185,7 @@ def _between(grounds: Sequence[GroundedData], marks: Sequence[Ints], a: int, b: 
             both = old.there(one)[there] & new.there(other)[here]
             x, y = old.whole(one)[there[both]].astype(np.float64), new.whole(other)[here[both]].astype(np.float64)
             groups = [column[both].astype(np.int32) for column in codes]
-            lines = lines_between(x, y, groups) if one == other else lines_of_another(x, y)
+            lines = lines_between(x, y, groups, BLURRED) if one == other else lines_of_another(x, y, BLURRED)
             for rows, rate in lines:
                 units = _units(marks, marks[b][here[both][rows]])
                 low, high = _ends(x[rows], y[rows], rate, other)

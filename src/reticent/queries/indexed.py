@@ -172,31 +172,34 @@ def related(layers: Sequence[Layer]) -> list[set[str]]:
     return list({id(group): group for group in found.values()}.values())
 
 
-def lines_between(old: Floats, new: Floats, groups: Groups) -> Iterator[tuple[Ints, Fraction]]:
-    """The records that changed along one line, over all of them or within the codes of a filter, and its slope."""
+def lines_between(old: Floats, new: Floats, groups: Groups, narrow: float = NARROW) -> Iterator[tuple[Ints, Fraction]]:
+    """The records that changed along one line, over all of them or within the codes of a filter, and its slope.
+
+    Rounding may blur a line by at most the part `narrow` of how far the values spread.
+    """
     changed = np.flatnonzero(old != new)
     for codes in (np.zeros(len(old), dtype=np.int32), *groups):
         found = []
         for code in np.unique(codes[changed]):
             part: Ints = changed[codes[changed] == code]
-            line = _on_a_line(old[part], new[part])
+            line = _on_a_line(old[part], new[part], narrow)
             found += [] if line is None else [(part[line[0]], line[1])]
         if found:
             yield from found
             return
 
 
-def lines_of_another(old: Floats, new: Floats) -> Iterator[tuple[Ints, Fraction]]:
+def lines_of_another(old: Floats, new: Floats, narrow: float = NARROW) -> Iterator[tuple[Ints, Fraction]]:
     """The records with which another response of a later version repeats one, or rises along a line over it, and the slope."""
     same = new == old
     if len(same) and np.mean(same) >= SHARE and len(np.unique(new[same])) >= FEWEST:
         yield np.flatnonzero(same), Fraction(1)
-    line = _on_a_line(old[~same], new[~same])
+    line = _on_a_line(old[~same], new[~same], narrow)
     if line is not None:
         yield np.flatnonzero(~same)[line[0]], line[1]
 
 
-def _on_a_line(old: Floats, new: Floats) -> tuple[Mask, Fraction] | None:
+def _on_a_line(old: Floats, new: Floats, narrow: float) -> tuple[Mask, Fraction] | None:
     """Which points lie on the line that most of them lie on, up to the rounding of both, and its slope."""
     if len(np.unique(old)) < FEWEST:
         return None
@@ -214,7 +217,7 @@ def _on_a_line(old: Floats, new: Floats) -> tuple[Mask, Fraction] | None:
     slope = float(np.polyfit(old[near], new[near], 1)[0])
     allowed = rounding + EXACTLY * float(np.abs(new).max())
     found = _follow(old, new, slope, allowed)
-    return None if found is None or allowed > NARROW * float(new[found[0]].std()) else found
+    return None if found is None or allowed > narrow * float(new[found[0]].std()) else found
 
 
 def _follow(old: Floats, new: Floats, slope: float, allowed: float) -> tuple[Mask, Fraction] | None:
