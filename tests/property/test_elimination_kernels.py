@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from reference.elimination_reference import completed, echelon, residue
+from reference.elimination_reference import completed, echelon, reduced_modulo, residue
 from reference.rational_rows import Span
-from reticent.kernels.elimination import PRIME, complete_kernel, eliminate
+from reticent.kernels.elimination import PRIME, complete_kernel, eliminate, reduce_modulo
 
 Terms = list[tuple[int, int]]
 
@@ -111,3 +111,14 @@ def test_fill_in_beyond_the_first_allocation(seed: int) -> None:
     vector = complete_kernel(*parts, rng.integers(1, PRIME, n_cells)).tolist()
     assert all(sum(coef * vector[cell] for cell, coef in row) % PRIME == 0 for row in rows)
     assert all(vector)
+
+
+@given(st.integers(0, 6), st.integers(1, 7), st.sampled_from([2, 3, 5]), st.randoms(use_true_random=False))
+def test_reduced_rows_modulo_a_small_prime_are_those_of_the_slow_way(n: int, width: int, prime: int, random) -> None:
+    rows = [[random.randrange(prime) for _ in range(width)] for _ in range(n)]
+    table = np.array(rows, dtype=np.int64).reshape(n, width)
+    rank = reduce_modulo(table, prime)
+    expected = reduced_modulo(rows, prime)
+    assert rank == len(expected)
+    assert table[:rank].tolist() == expected
+    assert not table[rank:].any()

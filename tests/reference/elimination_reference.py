@@ -33,3 +33,21 @@ def completed(rows: Sequence[Sequence[Fraction]], pivots: Sequence[int], vector:
         found[pivot] = Fraction(0)
         found[pivot] = -sum((a * b for a, b in zip(row, found, strict=True)), Fraction(0))
     return found
+
+
+def reduced_modulo(rows: Sequence[Sequence[int]], prime: int) -> list[list[int]]:
+    """The reduced echelon form modulo a prime, by its pivots: of all combinations with a leading 1 the one with zeros above."""
+    left, found = [list(row) for row in rows], []
+    for column in range(len(rows[0]) if rows else 0):
+        own = next((row for row in left if row[column]), None)
+        if own is None:
+            continue
+        left.remove(own)
+        factor = pow(own[column], -1, prime)
+        own = [value * factor % prime for value in own]
+        left, found = (
+            [[(v - row[column] * o) % prime for v, o in zip(row, own, strict=True)] for row in part]
+            for part in (left, found)
+        )
+        found.append(own)
+    return found

@@ -113,3 +113,32 @@ def complete_kernel(start: Ints, columns: Narrow, entries: Ints, pivot: Ints, ve
                 total = (total + entries[k] * vector[c]) % PRIME
         vector[pivot[t]] = (PRIME - total) % PRIME
     return vector
+
+
+@njit(cache=True)
+def reduce_modulo(table: Ints, prime: int) -> int:
+    """Bring residues modulo a small prime to reduced echelon form, in place; returns the rank. Time: rank · entries."""
+    n_rows, n_columns = table.shape
+    done = 0
+    for column in range(n_columns):
+        pivot = done
+        while pivot < n_rows and table[pivot, column] == 0:
+            pivot += 1
+        if pivot == n_rows:
+            continue
+        inverse = 1
+        while inverse * table[pivot, column] % prime != 1:
+            inverse += 1
+        for c in range(n_columns):
+            value = table[pivot, c] * inverse % prime
+            table[pivot, c] = table[done, c]
+            table[done, c] = value
+        for r in range(n_rows):
+            factor = table[r, column]
+            if r != done and factor != 0:
+                for c in range(column, n_columns):
+                    table[r, c] = (table[r, c] + (prime - factor) * table[done, c]) % prime
+        done += 1
+        if done == n_rows:
+            break
+    return done

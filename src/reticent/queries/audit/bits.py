@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from reticent.base.arrays import Floats, Ints, Mask
+from reticent.kernels.elimination import reduce_modulo
 
 NOISE = 1 / (2 * math.pi * math.e)
 # one measurement is kept within this many times the noise, so that I − P keeps digits in floating-point numbers
@@ -217,19 +218,7 @@ def rests_on_few(rows: Ints, respondents: Ints, minimum: int, prime: int) -> boo
     """
     order = np.argsort(respondents < minimum, kind="stable")
     table, crowded = rows[:, order] % prime, int((respondents >= minimum).sum())
-    done = 0
-    for column in range(table.shape[1]):
-        pivots = np.flatnonzero(table[done:, column])
-        if len(pivots) == 0:
-            continue
-        table[[done, done + pivots[0]]] = table[[done + pivots[0], done]]
-        table[done] = table[done] * pow(int(table[done, column]), -1, prime) % prime
-        others = np.flatnonzero(table[:, column])
-        others = others[others != done]
-        table[others] = (table[others] - np.outer(table[others, column], table[done])) % prime
-        done += 1
-        if done == len(table):
-            break
+    done = reduce_modulo(table, prime)
     left = table[:done][~table[:done, :crowded].any(axis=1), crowded:]
     people = respondents[order][crowded:]
     pairs = [(a - c * b) % prime for i, a in enumerate(left) for b in left[:i] for c in range(1, prime)]
