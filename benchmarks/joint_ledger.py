@@ -6,7 +6,7 @@ years of school rounded) and 300 honest questions (`examples/adult_workload.py`)
 judged with all of it, and a new process starts from the ledger. Which cells are hidden is chosen here, by boxes of cells,
 because only judging is measured. Times are processor times; steps, not seconds, limit the work. A folder that is given is
 kept, and what was released there stays. With `--unlimited` each question that was refused together with the rest is judged again
-with 100 times the steps (not counted in the times): what is safe then was refused for want of steps.
+with ten times the steps (not counted in the times): what is safe then was refused for want of steps.
 """
 
 import argparse
@@ -84,7 +84,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--cold", action="store_true", help="only start from the ledger: ask one question")
     parser.add_argument(
-        "--unlimited", action="store_true", help="judge what is refused again, with 100 times the steps"
+        "--unlimited", action="store_true", help="judge what is refused again, with ten times the steps"
     )
     options = parser.parse_args()
     if options.cold:
@@ -262,10 +262,10 @@ def remembered() -> Iterator[dict[str, Any]]:
 
 
 def judged_again(asked: dict[str, Any]) -> str:
-    """The verdict on what was judged last with 100 times the steps."""
+    """The verdict on what was judged last with ten times the steps."""
     system: JointSystem = asked["system"]
     usual = system.limits
-    system.limits = Limits(**{own.name: 100 * getattr(usual, own.name) for own in fields(usual)})
+    system.limits = Limits(**{own.name: 10 * getattr(usual, own.name) for own in fields(usual)})
     try:
         return system.judge(asked["new"]).outcome.value
     finally:

@@ -109,17 +109,16 @@ class Dealer:
 
         Where relations say that values need somebody who has them, the last one of a class cannot leave it alone.
         """
-        system, by_class = self.system, self._by_class
-        loose = self._keys == 0
-        below = np.where(loose & (system.row_low > -OPEN), self._sums - system.row_low, OPEN)[by_class.indices]
-        above = np.where(loose & (system.row_high < OPEN), system.row_high - self._sums, OPEN)[by_class.indices]
-        rising, size = by_class.data > 0, np.abs(by_class.data)
-        filled = np.flatnonzero(np.diff(by_class.indptr))
+        system, loose = self.system, np.flatnonzero(self._keys == 0)
+        own, line = system.rows[loose], np.repeat(np.arange(len(loose)), np.diff(system.rows.indptr)[loose])
+        low, high, sums = system.row_low[loose], system.row_high[loose], self._sums[loose]
+        below = np.where(low > -OPEN, sums - low, OPEN)[line]
+        above = np.where(high < OPEN, high - sums, OPEN)[line]
+        rising, size = own.data > 0, np.abs(own.data)
         found = []
         for limit in (np.where(rising, below, above), np.where(rising, above, below)):
             out = np.full(system.classes.n, OPEN, dtype=np.int64)
-            if len(filled):
-                out[filled] = np.minimum.reduceat(limit // size, by_class.indptr[:-1][filled])
+            np.minimum.at(out, own.indices, limit // size)
             found.append(out)
         return found[0], found[1]
 
