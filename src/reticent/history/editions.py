@@ -8,14 +8,14 @@ from fractions import Fraction
 import numpy as np
 
 from reticent.base.arrays import Floats, Ints
-from reticent.data.facts import LARGEST, Fact, Facts, Term
+from reticent.data.facts import COUNT, LARGEST, Fact, Facts, Term
 from reticent.data.microdata import Microdata
 from reticent.frames.columns import unique_ids
 from reticent.history.file_recipe import FileRecipe
 from reticent.history.table_recipe import TableRecipe
 from reticent.ledger.chain import LedgerError
 from reticent.queries.indexed import lines_between, lines_of_another
-from reticent.releases.histories import Crossing
+from reticent.releases.histories import Crossing, Histories
 from reticent.tabulation.ground import GroundedData
 
 Recipe = TableRecipe | FileRecipe
@@ -116,21 +116,49 @@ class Rise:
     low: int
     high: int
 
-    def facts(self, classes: Sequence[Ints] | None) -> Iterator[Fact]:
+    def facts(self, classes: Sequence[Ints] | None, people: "People | None" = None) -> Iterator[Fact]:
         """What everybody knows of the sums over records that all releases treat alike, by the class of each unit of a version.
 
         Values can be dealt out to such records so that each is on the line where their sums are. Without classes each
-        record stands for itself.
+        record stands for itself. With `people` their number is unknown too: a rise of each by 1 is a rise by their number.
         """
         keys = np.arange(len(self.rows)).reshape(-1, 1)
         if classes is not None:
             keys = np.column_stack([np.append(own, -1)[self.units[:, v]] for v, own in enumerate(classes)])
-        _, group = np.unique(keys, axis=0, return_inverse=True)
+        every, group = np.unique(keys, axis=0, return_inverse=True)
         group = group.reshape(-1)
-        for number in range(int(group.max(initial=-1)) + 1):
+        for number, key in enumerate(every):
             rows = self.rows[group == number]
             terms = tuple(Term.total(name, rows) for name in dict.fromkeys((self.old[1], self.new[1])))
-            yield Fact(terms, self.low * len(rows), self.high * len(rows))
+            found = None if people is None or classes is None else people.of(key)
+            if found is None or not len(found[0]) or self.low == self.high == 0:
+                yield Fact(terms, self.low * len(rows), self.high * len(rows))
+                continue
+            places, times = found
+            others = len(rows) - times
+            for end, low, high in ((self.low, self.low * others, None), (self.high, None, self.high * others)):
+                counts = (Term(COUNT, places, np.full(len(places), -end)),) if end else ()
+                yield Fact((*terms, *counts), low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """The unknown numbers of records by their classes in each version, for facts about how their values rose."""
+
+    keys: Ints
+    places: Ints
+    guess: Ints
+
+    @classmethod
+    def among(cls, histories: Histories, of_atoms: Sequence[Ints]) -> "People":
+        """Those of histories, by the class of each atom of a version."""
+        keys = np.column_stack([np.append(own, -1)[histories.where[:, v]] for v, own in enumerate(of_atoms)])
+        return cls(keys, max(len(histories.names), 1) + np.arange(len(keys)), histories.guess)
+
+    def of(self, key: Ints) -> tuple[Ints, int]:
+        """The places of those in some classes, and how many there are in truth."""
+        own = (self.keys == key).all(axis=1)
+        return self.places[own], int(self.guess[own].sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,12 +169,12 @@ class Rises:
     crossing: Mapping[str, Crossing]
     n_rows: int
 
-    def facts(self, classes: Sequence[Ints], single: frozenset[str]) -> Facts:
+    def facts(self, classes: Sequence[Ints], single: frozenset[str], people: People | None = None) -> Facts:
         """What everybody knows of them, by the class of each unit; of responses that files show (`single`) record by record."""
         told: list[Fact] = []
         for rise in self.found:
             apart = bool({rise.old[1], rise.new[1]} & single)
-            told += rise.facts(None if apart else classes)
+            told += rise.facts(None if apart else classes, people)
         return Facts(RISES, tuple(told))
 
 

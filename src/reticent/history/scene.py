@@ -19,7 +19,7 @@ from reticent.data.response_relations import parse_relation
 from reticent.data.schema import Kind
 from reticent.data.table import DimensionSpec
 from reticent.data.table_plan import Insiders
-from reticent.history.editions import Edition, Recipe, Rises, marks_of, respondents_of, rises_of
+from reticent.history.editions import Edition, People, Recipe, Rises, marks_of, respondents_of, rises_of
 from reticent.history.file_recipe import FileRecipe
 from reticent.history.table_recipe import TableRecipe
 from reticent.ledger.chain import LedgerError
@@ -193,7 +193,10 @@ class Scene:
         classes = [own[one.grounded.ground.atom_of_unit] for own, one in zip(of_atoms, self.every, strict=True)]
         shown = [own for one in self.every for own in one.recipes.values() if isinstance(own, FileRecipe)]
         single = frozenset(name for own in shown for name in own.responses)
-        more.append((links.rises.facts(classes, single), last + 1))
+        counts = any(isinstance(own, TableRecipe) and own.counts for one in self.every for own in one.recipes.values())
+        between = self._versions[-1].between
+        people = People.among(between.histories, of_atoms) if counts and between is not None else None
+        more.append((links.rises.facts(classes, single, people), last + 1))
         return Told({**releases, **mine.releases}, mine.related, mine.classes, last, tuple(more), version)
 
     @cached_property

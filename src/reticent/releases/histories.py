@@ -91,10 +91,10 @@ class Between:
     n_rows: int = 0
 
     def ground(self) -> Ground:
-        """A ground whose atoms are the sums of histories, and whose units are the sums over units of several versions."""
+        """A ground of sums of histories and each history as atoms, and of sums over units of several versions as units."""
         own = self.histories
         none = np.zeros(self.n_rows, dtype=np.int64)
-        names = own.names or ("nobody",)
+        names = (*(own.names or ("nobody",)), *(["in the same classes in the versions"] * len(own.guess)))
         codes = np.arange(len(names)).reshape(-1, 1)
         return Ground(("records",), (names,), codes, none, none, {}, own.complete)
 

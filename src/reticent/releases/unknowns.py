@@ -126,7 +126,9 @@ def _linked_counts(versions: tuple[Version, ...]) -> Columns:
     places: list[sparse.csr_array | None] = []
     for v, version in enumerate(versions):
         if version.between is not None:
-            places.append(_tall(found.sums, version.ground.n_atoms))
+            each = sparse.eye_array(n, dtype=np.int64, format="csr")
+            sums = _tall(found.sums, version.ground.n_atoms - n)
+            places.append(sparse.csr_array(sparse.vstack((sums, each), format="csr")))
             continue
         columns = np.flatnonzero(found.where[:, v] != NOBODY)
         ones, shape = np.ones(len(columns), dtype=np.int64), (version.ground.n_atoms, n)
