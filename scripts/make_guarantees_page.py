@@ -42,8 +42,8 @@ result, and each stayed below its limit. The attacks, their limits and what they
 
 | attack | what holds when it is *held* | not covered |
 |---|---|---|
-| `recount` | no record has a larger risk than `most` for somebody who knows its true keys, all or some of them | keys that are not declared; \
-hidden keys that follow from three or more other variables, and \
+| `recount` | no record has a larger risk than `most` for somebody who knows its true keys, all or some of them | \
+keys that are not declared; hidden keys that follow from three or more other variables, and \
 [what else is not tried](../explanation/what-we-got-wrong/files-restored.md), \
 with an engine more |
 | `linkage` | at most the share `most` of the records is rightly and uniquely linked | what is not `known`; other ways to link |
