@@ -6,12 +6,14 @@ another id, is another unit, but of the same respondent, whose pairs are counted
 that is not in a version is put there by the codes it has elsewhere.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from reticent.base.arrays import Floats, Ints
+from reticent.base.arrays import Floats, Ints, Words
+from reticent.kernels.grouping import group_columns
 from reticent.queries.canonical import Universe, Version
 
 NOWHERE = "\0"
@@ -19,11 +21,19 @@ NOWHERE = "\0"
 
 @dataclass(frozen=True)
 class Units:
-    """The unit of each row of each version, the respondent of each unit, and its stratum by each version, the last first."""
+    """The unit of each row of each version, the respondent of each unit, and its stratum by each version, the last first.
+
+    `place` is the same for units that no condition tells apart, `generation` counts the units that a record has been, and `key`
+    is what draws know a unit by: the record's id, for later generations with the values. So a set with a changed value is
+    drawn again, and what it loses does not cancel against what it lost before.
+    """
 
     of_rows: tuple[Ints, ...]
     respondent: Ints
     strata: tuple[Ints, ...]
+    place: Ints
+    generation: Ints
+    key: Words
 
 
 def link_units(universe: Universe, strata: Sequence[tuple[str, ...]]) -> Units:
@@ -31,10 +41,12 @@ def link_units(universe: Universe, strata: Sequence[tuple[str, ...]]) -> Units:
     versions = universe.versions
     ids = np.concatenate([version.data.record_ids() for version in versions])
     unit, first = np.arange(len(ids), dtype=np.int64), np.arange(len(ids), dtype=np.int64)
+    generation, key = np.zeros(len(ids), dtype=np.int64), ids
     if len(versions) > 1:
         values = np.column_stack([_values(universe, name) for name in universe.policy.responses])
         named = np.column_stack([ids, np.ascontiguousarray(values).view(np.uint64)])
         _, first, unit = np.unique(named, axis=0, return_index=True, return_inverse=True)
+        generation, key = _generations(named[first], first)
     ends = np.cumsum([version.data.n_records for version in versions])[:-1]
     of_rows = tuple(np.split(unit.reshape(-1).astype(np.int64), ends))
     owner = np.concatenate([universe.entities(number) for number in range(len(versions))])[first]
@@ -50,7 +62,30 @@ def link_units(universe: Universe, strata: Sequence[tuple[str, ...]]) -> Units:
             view[of_rows[number]] = labels[number][versions[number].atom]
         if not any(np.array_equal(view, other) for other in views):
             views.append(view)
-    return Units(of_rows, respondent.astype(np.int64), tuple(views))
+    place, _ = group_columns(list(_atoms(versions, of_rows, len(first)).T), [v.n_atoms for v in versions])
+    return Units(of_rows, respondent.astype(np.int64), tuple(views), np.asarray(place), generation, key)
+
+
+def _generations(named: Words, first: Ints) -> tuple[Ints, Words]:
+    """Which unit of its record each one is, by the first row that has it, and the keys of all."""
+    order = np.lexsort((first, named[:, 0]))
+    new = np.append(True, np.diff(named[order, 0]) != 0)
+    runs = np.arange(len(order)) - np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
+    generation = np.empty(len(order), dtype=np.int64)
+    generation[order] = runs
+    key = named[:, 0].copy()
+    for unit in np.flatnonzero(generation).tolist():
+        digest = hashlib.blake2b(np.ascontiguousarray(named[unit]).tobytes(), digest_size=8).digest()
+        key[unit] = int.from_bytes(digest, "little")
+    return generation, key
+
+
+def _atoms(versions: Sequence[Version], of_rows: Sequence[Ints], n_units: int) -> Ints:
+    """The atom of each unit in each version, −1 where it is not."""
+    found = np.full((n_units, len(versions)), -1, dtype=np.int64)
+    for number, (version, units) in enumerate(zip(versions, of_rows)):
+        found[units, number] = version.atom
+    return found
 
 
 def _values(universe: Universe, response: str) -> Floats:

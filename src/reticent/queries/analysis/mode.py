@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Floats, Ints
+from reticent.base.arrays import Floats, Ints, Words
 from reticent.base.errors import PlanError
 from reticent.data.parameters import Parameters, build
 from reticent.queries.analysis.blur import blur_factors, blurred, respondent_ids
@@ -98,15 +98,19 @@ class AnalysisMode:
     shares: Shares
     near_pairs: Measurements = field(repr=False)
     numbers: PublicNumbers = field(repr=False)
+    redrawn: tuple[int, ...] = (0,)
     _responses: dict[str, Floats] = field(default_factory=dict, repr=False)
     name: ClassVar[str] = "analysis"
     guarantee: ClassVar[str] = (
         "Universes are unions of published categories with enough records in every piece and intersection. Every answer is "
         "computed without a few records, chosen once for ever for each universe and stratum, so that two universes that "
-        "differ by one record agree in what they lost only with a small probability; no respondent is the difference of more "
-        "such pairs in its stratum than the policy allows, one with m records counting as m² pairs (with 4 pairs and up to 5 "
-        "records dropped, an attacker who averages them still mistakes a value of 0 or 1 once in five times), in all versions "
-        "of the data together, and padding with other strata redraws nothing. A regression has one sample for each universe, "
+        "differ by one record agree in what they lost only with a small probability; what counts is the records that have the "
+        "variables of a statistic. No respondent is the difference of more "
+        "such pairs in its stratum than the policy allows, one with m records counting as m² pairs, in all versions "
+        "of the data together, and no linear combination of answers reveals more of a respondent than these pairs do (with 4 "
+        "pairs and up to 5 records dropped, an attacker who averages them still mistakes a value of 0 or 1 once in five "
+        "times; where one value is rarer, fewer pairs are allowed); padding with other strata redraws nothing. A regression "
+        "has one sample for each universe, "
         "in which each category of at least `category` records loses a few, and each category that it shows counts as a "
         "universe. Each respondent's values carry a factor, "
         "drawn once for ever, so that averaging over many universes comes no nearer to a value than that. A respondent who "
@@ -115,16 +119,20 @@ class AnalysisMode:
         "Regressions that lean on single respondents are refused; so are those that show more coefficients of public numbers "
         "than a tenth of the records, all models together (with correlations and models of public numbers). Residuals are "
         "synthetic. Answers other than counts are rounded to a tenth of their standard error, and quantiles are means of "
-        "blocks of neighbours. Not covered: many different universes together, which narrow totals of larger "
-        "groups, and in the end small whole numbers."
+        "blocks of neighbours. Not covered: totals of several respondents, which many different universes narrow; "
+        "an attacker who knows others' values; what answers reveal together other than by linear combinations; strata with more "
+        "than 20 million universes times kinds of respondents, in which only pairs are counted."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "a refusal reveals that a universe breaks a size rule or is too near to earlier ones, which depends on records only, "
         "however it is written, or that too few respondents have a value other than 0",
         "a refused ratio, correlation or regression also reveals that it does not exist, or breaks a leverage, dominance or "
         "fit rule",
-        "answers are near the truth: averaging over many different universes narrows totals of larger groups, and a value to "
-        "its factor; two groups of at least joint_gamma records that differ by one, each measured many times, are not limited",
+        "answers are near the truth: averaging over many different universes narrows totals of larger groups",
+        "the factor of a respondent is the same in all records and versions: whoever knows one value learns the others, and "
+        "changes show without it",
+        "an answer that stays the same in a new version of the data reveals that no value in it changed",
+        "where responses of zeros and ones are asked for, a refusal also depends on how many ones there are in all",
         "a regression on a numeric filter with many different values reveals in part the sums of its values and squares "
         "over the kept records, and so of who was dropped; rounding limits how much",
         "counts, zeros and responses of zeros and ones carry no factor, and a factor hides no whole number below five",
@@ -143,10 +151,9 @@ class AnalysisMode:
         rows, answered, fitted = [], [], []
         for number, cell in enumerate(request.cells):
             broken = self._broken(cell.records)
-            sample = None if broken else self._sample(cell.records)
             values: list[Any] = []
             for statistic in request.query.statistics:
-                found = broken if sample is None else self._value(statistic, sample)
+                found = broken or self._value(statistic, cell.records)
                 if isinstance(found, str):
                     reasons.append(StaffReason("analysis", found))
                     values.append(None)
@@ -182,28 +189,32 @@ class AnalysisMode:
 
     def _remember(self, records: RecordSet, told: Sequence[Statistic]) -> None:
         """Count what was answered about a universe: its sums, and the categories that each regression shows."""
-        rows = self.setting.universe.records(records)
-        if any(statistic.name not in REGRESSIONS for statistic in told):
-            self.near_pairs.answer(rows, records.version)
         for statistic in told:
-            if statistic.name in REGRESSIONS:
-                draw, shown = self._shown(statistic, records)
-                self.near_pairs.answer(rows, records.version, draw, shown)
+            for full in self._sets(statistic, records):
+                draw, shown = self._shown(statistic, full)
+                self.near_pairs.answer(self.setting.universe.records(full), records.version, draw, shown)
             self.numbers.answer(self._numbers(statistic, records), records.version)
+
+    def _sets(self, statistic: Statistic, records: RecordSet) -> list[RecordSet]:
+        """The records of a universe that a statistic is about: those that have its variables; of a ratio, each by itself."""
+        parts = [(name,) for name in statistic.variables] if statistic.name == "ratio" else [statistic.variables]
+        return [complete(self.setting.universe, records, names) for names in parts]
 
     def _numbers(self, statistic: Statistic, records: RecordSet) -> list[NumberColumn]:
         """The public numbers of which a statistic shows the products with confidential ones."""
-        universe = self.setting.universe
+        universe, full = self.setting.universe, self._sets(statistic, records)[0]
         if statistic.name in REGRESSIONS:
-            return number_columns(universe, records, statistic.regression, self._shown(statistic, records)[0])
+            return number_columns(universe, full, statistic.regression, self._shown(statistic, full)[0])
         names = statistic.variables if statistic.name == CORRELATION else ()
-        return correlated_numbers(universe, records, names)
+        return correlated_numbers(universe, full, names)
 
     def _shown(self, statistic: Statistic, records: RecordSet) -> tuple[int, list[Ints]]:
-        """The name of the sample that a regression is worked out from, and the sets of records that it shows."""
+        """The name of the sample that a statistic is worked out from, and the sets of records that a regression shows."""
+        if statistic.name not in REGRESSIONS:
+            return self.redrawn[records.version], []
         universe, model = self.setting.universe, statistic.regression
         version = universe.versions[records.version]
-        draw = draw_of(universe.records(records), version.data.record_ids(), model, version)
+        draw = draw_of(universe.records(records), self._keys(records.version), model, version)
         # smaller ones are absorbed into the reference
         return draw, [part for part in shown_sets(universe, records, model) if len(part) >= self.options.category]
 
@@ -221,13 +232,11 @@ class AnalysisMode:
             return "Universe Gamma: too many pieces"
         if small or self._few_respondents(masks, records.version):
             return "Universe Gamma"
-        rows = self.setting.universe.records(records)
-        sizes = np.bincount(self.stratum[rows])
-        if bool(((sizes > 0) & (sizes < self.options.joint_gamma)).any()):
-            return "Universe Gamma in a stratum"
-        if self.near_pairs.too_many(rows, records.version):
-            return PAIRS
-        return None
+        return self._small_stratum(records)
+
+    def _small_stratum(self, records: RecordSet) -> str | None:
+        sizes = np.bincount(self.stratum[self.setting.universe.records(records)])
+        return "Universe Gamma in a stratum" if bool(((sizes > 0) & (sizes < self.options.joint_gamma)).any()) else None
 
     def _few_respondents(self, masks: list[NDArray[np.bool_]], version: int) -> bool:
         """Whether a piece has enough records, but of too few respondents."""
@@ -237,26 +246,24 @@ class AnalysisMode:
         least = max(self.options.gamma, self.setting.policy.minimum)
         return any(universe.n_entities(universe.record_set(mask, version=version)) < least for mask in masks)
 
-    def _sample(self, records: RecordSet) -> Sample:
-        """What is left of a universe."""
-        universe = self.setting.universe
-        ids = universe.versions[records.version].data.record_ids()
-        secret = self.setting.secret.child("drop-q")
-        rows = universe.records(records)
-        kept = kept_rows(rows, ids, self.stratum, most=self.options.drop, secret=secret)
-        return Sample(universe, records, kept, self.shares, self._response)
+    def _keys(self, version: int) -> Words:
+        """What draws know the records of a version by."""
+        units = self.near_pairs.strata.units
+        return units.key[units.of_rows[version]]
 
-    def _covering(self, statistic: Statistic, sample: Sample) -> Sample:
-        """The sample of a regression, in which every category that is shown has lost a few records."""
+    def _left(self, records: RecordSet) -> Ints:
+        """What is left of a set of records."""
+        rows, secret = self.setting.universe.records(records), self.setting.secret.child("drop-q")
+        return kept_rows(rows, self._keys(records.version), self.stratum, most=self.options.drop, secret=secret)
+
+    def _covered(self, statistic: Statistic, records: RecordSet) -> Ints:
+        """What is left for a regression: every category that is shown has lost a few records."""
         universe, model = self.setting.universe, statistic.regression
-        version, rows = universe.versions[sample.records.version], universe.records(sample.records)
+        version, rows, keys = universe.versions[records.version], universe.records(records), self._keys(records.version)
         parts = parts_of(rows, model, version)
-        names = f"cover:{len(parts)}:{draw_of(rows, version.data.record_ids(), model, version)}"
+        names = f"cover:{len(parts)}:{draw_of(rows, keys, model, version)}"
         sizes = (self.options.category, self.options.drop)
-        kept = covering_rows(
-            rows, version.data.record_ids(), parts, sizes=sizes, secret=self.setting.secret.child(names)
-        )
-        return replace(sample, kept=kept)
+        return covering_rows(rows, keys, parts, sizes=sizes, secret=self.setting.secret.child(names))
 
     def _response(self, name: str) -> Floats:
         """The values of a response in the current version, each with its respondent's factor."""
@@ -270,32 +277,51 @@ class AnalysisMode:
             self._responses[name] = values
         return self._responses[name]
 
-    def _value(self, statistic: Statistic, sample: Sample) -> Any:
+    def _value(self, statistic: Statistic, records: RecordSet) -> Any:
         """A value, or the name of the rule that forbids it."""
         universe = self.setting.universe
-        full = complete(universe, sample.records, statistic.variables)
-        if len(universe.records(full)) < self.options.gamma:
-            return "too few complete records"
-        if self.numbers.too_many(self._numbers(statistic, sample.records), sample.records.version):
+        for full in self._sets(statistic, records):
+            rows = universe.records(full)
+            if len(rows) < self.options.gamma:
+                return "too few complete records"
+            if self._small_stratum(full):
+                return "too few complete records in a stratum"
+            if self.near_pairs.too_many(
+                rows, full.version, *self._shown(statistic, full), share=self._share(statistic)
+            ):
+                return PAIRS
+        if self.numbers.too_many(self._numbers(statistic, records), records.version):
             return "too many correlations or regressions with public numbers for so few records"
+        sample = Sample(universe, records, self._left, self.shares, self._response)
         with np.errstate(all="ignore"):  # what goes beyond floating-point numbers is refused below
             regression = statistic.name in REGRESSIONS
-            found = self._regression(statistic, sample, full) if regression else value_of(statistic, sample)
+            found = self._regression(statistic, sample) if regression else value_of(statistic, sample)
         return found if finite(found) else "beyond floating-point numbers"
 
-    def _regression(self, statistic: Statistic, sample: Sample, full: RecordSet) -> Any:
-        draw, shown = self._shown(statistic, sample.records)
-        universe, version = self.setting.universe, sample.records.version
-        if self.near_pairs.too_many(universe.records(sample.records), version, draw, shown):
-            return PAIRS
-        sample = self._covering(statistic, sample)
+    def _share(self, statistic: Statistic) -> float:
+        """The share of the allowed pairs that a statistic may use: the variance of its rarest response of zeros and ones, by ¼.
+
+        Where few have a 1, few of the dropped records have one, and a pair reveals more.
+        """
+        found = 1.0
+        for name in set(statistic.variables) & set(self.setting.policy.responses):
+            values = self._response(name)
+            there = values[~np.isnan(values)]
+            if len(there) and is_indicator(there):
+                ones = float(there.mean())
+                found = min(found, 4 * ones * (1 - ones))
+        return found
+
+    def _regression(self, statistic: Statistic, sample: Sample) -> Any:
+        universe, full = self.setting.universe, self._sets(statistic, sample.records)[0]
+        sample = replace(sample, left=lambda records: self._covered(statistic, records))
         rows = sample.complete_rows(statistic.variables)
         linear = statistic.name == "linreg"
         numbers = sample.numbers(statistic.regression, rows, limit_response=linear)
         if numbers is None:
             return NOBODY
         design, response, labels = design_matrix(universe, full, statistic, rows=rows, numbers=numbers.__getitem__)
-        covered = _covered(shown_sets(universe, full, statistic.regression), rows)
+        covered = _lost_enough(shown_sets(universe, full, statistic.regression), rows)
         design, labels = design[:, covered], tuple(label for label, kept in zip(labels, covered) if kept)
         policy = self.setting.policy
         rules = RegressionRules(self.options.category, policy.r_squared, policy.leverage)
@@ -325,7 +351,7 @@ class AnalysisMode:
         }
 
 
-def _covered(shown: Sequence[Ints], kept: Ints) -> list[bool]:
+def _lost_enough(shown: Sequence[Ints], kept: Ints) -> list[bool]:
     """Which columns, after the intercept, are about records of which enough were left out."""
     return [True, *(len(rows) - int(np.isin(rows, kept).sum()) >= LEAST_LOST for rows in shown)]
 
@@ -375,8 +401,9 @@ def analysis(setting: Setting) -> AnalysisMode:
     shares = Shares.of(setting.policy, setting.universe.known_entities(), reach=options.reach)
     units = link_units(setting.universe, strata)
     own = units.strata[0][units.of_rows[-1]]
-    near_pairs = Measurements.of(units, near=options.joint_gamma, most=options.pairs)
-    return AnalysisMode(setting, options, own, shares, near_pairs, PublicNumbers(units))
+    near_pairs = Measurements.of(units, near=options.joint_gamma, most=options.pairs, drop=options.drop)
+    redrawn = tuple(list(dict.fromkeys(strata)).index(names) for names in strata)
+    return AnalysisMode(setting, options, own, shares, near_pairs, PublicNumbers(units), redrawn)
 
 
 def _default_strata(version: Version, options: AnalysisOptions) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from reticent.base.arrays import Floats, Ints
 from reticent.queries.analysis.linked import Units
-from reticent.queries.canonical import RecordSet, Universe
+from reticent.queries.canonical import RecordSet, Universe, Version
 from reticent.queries.design import columns_of, label_of
 from reticent.queries.terms import Model
 
@@ -45,8 +45,17 @@ def number_columns(universe: Universe, records: RecordSet, model: Model, draw: i
         for part in column:
             if part.level is not None:
                 inside &= version.codes[part.name][version.atom[rows]] == part.level
-        found.append(NumberColumn((draw, str(model.response), label_of(version, column)), rows[inside]))
+        known = {part.name for part in column if part.known} | ({model.response.variable} if public else set())
+        name = f"{label_of(version, column)} {_numbers_of(version, rows, sorted(known))}"
+        found.append(NumberColumn((draw, str(model.response), name), rows[inside]))
     return found
+
+
+def _numbers_of(version: Version, rows: Ints, names: list[str]) -> str:
+    """A hash of public numbers: the same records with other numbers, in another version, show another sum."""
+    data = version.data
+    order = rows[np.argsort(data.record_ids()[rows], kind="stable")]
+    return hashlib.blake2b(np.ascontiguousarray(data.numbers(tuple(names))[order]).tobytes(), digest_size=8).hexdigest()
 
 
 def correlated_numbers(universe: Universe, records: RecordSet, names: tuple[str, ...]) -> list[NumberColumn]:

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Ints
+from reticent.base.arrays import Floats, Ints
+from reticent.queries.analysis.estimates import Alike, Estimates, pair_precision
 from reticent.queries.analysis.linked import Units
 
 Bytes = NDArray[np.uint8]
@@ -49,10 +50,12 @@ class NearPairs:
     units: Units
     near: int
     most: int
+    precision: float
     _members: list[Ints] = field(default_factory=list, repr=False)
     _seen: list[Bytes] = field(default_factory=list, repr=False)
     _draws: list[Ints] = field(default_factory=list, repr=False)
     _most_units: list[int] = field(default_factory=list, repr=False)
+    _estimates: list[Estimates] = field(default_factory=list, repr=False)
     _pairs: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
 
     def __post_init__(self) -> None:
@@ -65,11 +68,21 @@ class NearPairs:
         owners = [self.units.respondent[part] for part in self._members]
         self._most_units = [int(np.bincount(owner).max(initial=1)) for owner in owners]
         self._pairs = np.zeros(int(self.units.respondent.max(initial=-1)) + 1, dtype=np.int64)
+        # a value that changed is another unknown of the same respondent
+        unknown = np.unique(
+            np.column_stack((self.units.respondent, self.units.generation)), axis=0, return_inverse=True
+        )[1]
+        kinds = [Alike.of(unknown.reshape(-1)[part], self.units.place[part]) for part in self._members]
+        self._estimates = [Estimates(own, self.precision) for own in kinds]
 
-    def too_many(self, rows: Ints, version: int, draw: int = 0) -> bool:
-        """Whether a universe of a version would bring a respondent into more near pairs than allowed."""
-        more = self._differences(rows, version, draw)[0]
-        return bool((self._pairs[more > 0] + more[more > 0] > self.most).any())
+    def too_many(self, rows: Ints, version: int, draw: int = 0, share: float = 1.0) -> bool:
+        """Whether a universe of a version would bring a respondent into more near pairs than a share of those allowed, or
+        tell as much by all universes together.
+        """
+        more, fresh = self._differences(rows, version, draw)
+        if bool((self._pairs[more > 0] + more[more > 0] > round(self.most * share)).any()):
+            return True
+        return any(self._estimates[n].too_near(self._inside(n, packed), self.most * share) for n, packed in fresh)
 
     def answer(self, rows: Ints, version: int, draw: int = 0) -> None:
         """Remember an answered universe."""
@@ -78,6 +91,10 @@ class NearPairs:
         for number, packed in fresh:
             self._seen[number] = np.vstack((self._seen[number], packed))
             self._draws[number] = np.append(self._draws[number], draw)
+            self._estimates[number].add(self._inside(number, packed))
+
+    def _inside(self, number: int, packed: Bytes) -> Floats:
+        return np.unpackbits(packed)[: len(self._members[number])].astype(np.float64)
 
     def _differences(self, rows: Ints, version: int, draw: int) -> tuple[Ints, list[tuple[int, Bytes]]]:
         """In how many new near pairs each respondent is the difference, and the sets that are new in a stratum."""
@@ -98,13 +115,16 @@ class NearPairs:
         return more, fresh
 
     def _held(self, members: Ints, one: Bytes, other: Bytes) -> tuple[Ints, Ints]:
-        """The respondents by whom two sets differ, and with how many records; one that was changed counts once."""
+        """The respondents by whom two sets differ, and with how many records.
+
+        One that was changed counts twice: a 0 that became a 1 is twice as far from a 1 that became a 0 as 0 is from 1.
+        """
         n = len(members)
         owner = self.units.respondent[members]
         sides = [np.unpackbits(part)[:n].astype(bool) for part in (one & ~other, other & ~one)]
         who = np.unique(owner[sides[0] | sides[1]])
         counts = [np.bincount(np.searchsorted(who, owner[side]), minlength=len(who)) for side in sides]
-        return who, np.maximum(*counts).astype(np.int64)
+        return who, (counts[0] + counts[1]).astype(np.int64)
 
 
 @dataclass
@@ -115,16 +135,22 @@ class Measurements:
     whole: NearPairs
 
     @classmethod
-    def of(cls, units: Units, *, near: int, most: int) -> "Measurements":
+    def of(cls, units: Units, *, near: int, most: int, drop: int) -> "Measurements":
         """Nothing is answered yet."""
         undivided = replace(units, strata=(np.zeros(len(units.respondent), dtype=np.int64),))
-        return cls(NearPairs(units, near, most), NearPairs(undivided, near, most))
+        precision = pair_precision(drop)
+        strata = NearPairs(units, near, most, precision)
+        if len(units.strata) == 1 and not bool(np.ptp(units.strata[0]) if len(units.strata[0]) else 0):
+            return cls(strata, strata)
+        return cls(strata, NearPairs(undivided, near, most, precision))
 
-    def too_many(self, rows: Ints, version: int, draw: int = 0, shown: Sequence[Ints] = ()) -> bool:
-        """Whether a universe, or a set that its regression shows, would make too many near pairs."""
-        if self.strata.too_many(rows, version, draw):
+    def too_many(
+        self, rows: Ints, version: int, draw: int = 0, shown: Sequence[Ints] = (), *, share: float = 1.0
+    ) -> bool:
+        """Whether a universe, or a set that its regression shows, would tell too much."""
+        if self.strata is not self.whole and self.strata.too_many(rows, version, draw, share):
             return True
-        return any(self.whole.too_many(part, version, draw) for part in (rows, *shown))
+        return any(self.whole.too_many(part, version, draw, share) for part in (rows, *shown))
 
     def answer(self, rows: Ints, version: int, draw: int = 0, shown: Sequence[Ints] = ()) -> None:
         """Remember what was answered."""

@@ -25,18 +25,19 @@ NOBODY = "too few respondents with a value other than 0"
 
 @dataclass(frozen=True)
 class Sample:
-    """A universe, the rows of it that are left, how much a respondent may hold, and the values of a response for all rows."""
+    """A universe, what is left of the records of it that have some variables, how much a respondent may hold, and the values
+    of a response for all rows.
+    """
 
     universe: Universe
     records: RecordSet
-    kept: Ints
+    left: Callable[[RecordSet], Ints]
     shares: Shares
     response: Callable[[str], Floats]
 
     def complete_rows(self, names: tuple[str, ...]) -> Ints:
-        """The rows left that have all these variables."""
-        full = complete(self.universe, self.records, names)
-        return self.kept[full.atoms[self.universe.versions[full.version].atom[self.kept]]]
+        """The rows left of those that have all these variables: records without them hide nobody, so none of them is dropped."""
+        return self.left(complete(self.universe, self.records, names))
 
     def holders(self, rows: Ints) -> Holders:
         """The respondents of some rows."""
