@@ -85,11 +85,18 @@ class StepDraws:
         mark = draws.fingerprint(*own.words("keys"), units.ids, units.words)
         return own.child(f"{len(units.ids)} units: {mark.hex()}")
 
-    def of_file(self, data: Microdata, names: Sequence[str]) -> Secret:
-        """As `of_part`, for all records and all variables that the result depends on (who belongs together included)."""
+    def of_file(self, data: Microdata, names: Sequence[str], *, bonds: bool = False) -> Secret:
+        """As `of_part`, for all records and all variables that the result depends on (who belongs together included).
+
+        `bonds` says that it also depends on who belonged together by ids that were removed.
+        """
         structure = (data.schema.household_id, data.schema.entity)
         seen = dict.fromkeys((*names, *(name for name in structure if name is not None)))
-        return self.of_part(step_input(data, tuple(seen)))
+        units, hidden = step_input(data, tuple(seen)), data.bonds() if bonds else ()
+        if hidden:
+            words = np.column_stack((units.words, *(numbers for _, numbers in hidden)))
+            units = StepInput(f"{units.about}, {[role for role, _ in hidden]}", units.ids, words)
+        return self.of_part(units)
 
 
 def step_input(

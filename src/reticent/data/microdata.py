@@ -5,7 +5,7 @@ Methods see arrays: dictionary codes, numbers, weights, ids. They never see a da
 each change gives a new one. Nothing here can be written or published; see `data.published`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import DataError
-from reticent.data.schema import Kind, Schema, with_digit_trees
+from reticent.data.schema import Kind, Role, Schema, with_digit_trees
 from reticent.frames.columns import repeat_text, series, unique_ids
 from reticent.frames.frame import MISSING, Encoded, Frame, as_text
 from reticent.kernels.grouping import frequencies_of_columns, group_columns
@@ -59,6 +59,8 @@ class Microdata:
     _encoded: dict[str, Encoded] = field(default_factory=dict, repr=False, compare=False)
     copies: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
     """How many records each row stands for (none: one). A weight is then the sum of their weights."""
+    _bonds: Mapping[Role, NDArray[np.int64]] = field(default_factory=dict, repr=False, compare=False)
+    """Who belongs together by an id that a step has taken out of the file, or that no longer says it by itself."""
 
     @classmethod
     def of(cls, native: Any, schema: Schema) -> "Microdata":
@@ -144,14 +146,43 @@ class Microdata:
         return None if self.schema.weight is None else self.numbers((self.schema.weight,))[:, 0]
 
     def entity(self) -> NDArray[np.int64] | None:
-        """A number per record that says which respondent it belongs to; None if each record is its own."""
-        name = self.schema.entity
-        return None if name is None else self.encoded(name).codes.astype(np.int64)
+        """A number per record that says which respondent it belongs to, also after a step has removed the id.
+
+        None if each record is its own.
+        """
+        return self._belonging(Role.ENTITY, self.schema.entity)
 
     def household(self) -> NDArray[np.int64] | None:
         """A number per record that says which household it belongs to (−1: missing); None without household id."""
-        name = self.schema.household_id
+        return None if self.schema.household_id is None else self.home()
+
+    def home(self) -> NDArray[np.int64] | None:
+        """As `household`, also after a step has removed the id: steps mask what members share once for all of them."""
+        return self._belonging(Role.HOUSEHOLD_ID, self.schema.household_id)
+
+    def _belonging(self, role: Role, name: str | None) -> NDArray[np.int64] | None:
+        if role in self._bonds:
+            return self._bonds[role]
         return None if name is None else self.encoded(name).codes.astype(np.int64)
+
+    def bound(self, names: Sequence[str]) -> "Microdata":
+        """The same data, which keep who belongs together whatever becomes of the ids named."""
+        ids = (
+            (Role.HOUSEHOLD_ID, self.schema.household_id, self.home()),
+            (Role.ENTITY, self.schema.entity, self.entity()),
+        )
+        bonds = {role: numbers for role, name, numbers in ids if name in names and numbers is not None}
+        return replace(self, _bonds={**self._bonds, **bonds}) if bonds else self
+
+    def bonds(self) -> tuple[tuple[str, NDArray[np.uint64]], ...]:
+        """Who belongs together without a column that says it: the smallest record id of each one's household or respondent."""
+        found = []
+        for role, numbers in sorted(self._bonds.items()):
+            _, group = np.unique(numbers, return_inverse=True)
+            smallest = np.full(int(group.max(initial=-1)) + 1, np.iinfo(np.uint64).max, dtype=np.uint64)
+            np.minimum.at(smallest, group.ravel(), self.ids)
+            found.append((str(role), smallest[group.ravel()]))
+        return tuple(found)
 
     @property
     def has_ids(self) -> bool:
@@ -196,12 +227,20 @@ class Microdata:
             [self.encoded(name).codes for name in keys], [len(self.categories(n)) for n in keys]
         )
 
-    def with_codes(self, name: str, codes: NDArray[np.int32], categories: Sequence[str]) -> "Microdata":
-        """Exchange a categorical variable. Where the code is −1, what was missing before keeps its missing code."""
+    def with_codes(
+        self, name: str, codes: NDArray[np.int32], categories: Sequence[str], *, blanks: bool = False
+    ) -> "Microdata":
+        """Exchange a categorical variable. Where the code is −1, what was missing before keeps its missing code.
+
+        Not so where other values become missing, here or (`blanks`) in other parts of the file: all of them are written in
+        one way then, or a second missing code would say that nothing was blanked there.
+        """
         variable = self.schema[name]
         texts = as_text(self.frame.table[name])
-        blank = variable.missing[0] if variable.missing else None
-        absent = texts.zip_with(series(self.missing(name)), repeat_text(blank, len(texts)))
+        before, blank = self.missing(name), variable.missing[0] if variable.missing else None
+        absent = repeat_text(blank, len(texts))
+        if not blanks and not bool(((np.asarray(codes) < 0) & ~before).any()):
+            absent = texts.zip_with(series(before), absent)
         frame = self.frame.with_codes(name, codes, categories, absent=absent)
         listed = variable.codes
         if listed and set(categories) - set(listed):
@@ -210,16 +249,16 @@ class Microdata:
         changed._encoded[name] = Encoded(codes, tuple(categories))
         return changed
 
-    def with_numbers(self, name: str, values: NDArray[np.float64]) -> "Microdata":
-        """Exchange a numeric variable; NaN is missing (written as its missing code, or null)."""
+    def with_numbers(self, name: str, values: NDArray[np.float64], *, blanks: bool = False) -> "Microdata":
+        """Exchange a numeric variable; NaN is missing (written as its missing code, or null; see `with_codes`)."""
         variable = self.schema[name]
         frame = self.frame.with_numbers(name, values)
         if variable.missing and bool(np.isnan(values).any()):
-            texts = as_text(frame.table[name])
-            before = as_text(self.frame.table[name]).zip_with(
-                series(self.missing(name)), repeat_text(variable.missing[0], len(texts))
-            )
-            texts = texts.zip_with(series(~np.isnan(values)), before)
+            texts, before = as_text(frame.table[name]), self.missing(name)
+            absent = repeat_text(variable.missing[0], len(texts))
+            if not blanks and not bool((np.isnan(values) & ~before).any()):
+                absent = as_text(self.frame.table[name]).zip_with(series(before), absent)
+            texts = texts.zip_with(series(~np.isnan(values)), absent)
             numbers = texts.cast(frame.table[name].dtype, strict=False)
             if numbers.null_count() == texts.null_count():
                 frame = replace(frame, table=frame.table.with_columns(numbers.alias(name)))
@@ -239,7 +278,9 @@ class Microdata:
         positions = np.flatnonzero(which) if which.dtype == np.bool_ else np.asarray(which, dtype=np.int64)
         kept = {name: Encoded(e.codes[positions], e.categories) for name, e in self._encoded.items()}
         copies = None if self.copies is None else self.copies[positions]
-        return replace(self, frame=self.frame.take(positions), ids=self.ids[positions], _encoded=kept, copies=copies)
+        bonds = {role: numbers[positions] for role, numbers in self._bonds.items()}
+        frame, ids = self.frame.take(positions), self.ids[positions]
+        return replace(self, frame=frame, ids=ids, _encoded=kept, copies=copies, _bonds=bonds)
 
     def _changed(self, frame: Frame, schema: Schema, name: str) -> "Microdata":
         kept = {other: encoded for other, encoded in self._encoded.items() if other != name}

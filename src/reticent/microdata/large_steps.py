@@ -129,18 +129,18 @@ class LargeSteps:
         before, after = self.combined.trace.original, self.combined.data
         for name in self.keys:
             old, new = before.encoded(name), after.encoded(name)
-            if old.categories == new.categories:  # blanks only: values that stay are not written again
-                gone = (new.codes < 0) & (old.codes >= 0)
-                if gone.any():
-                    data = self._blank(data, name, gone[place])
-            else:
-                data = data.with_codes(name, np.asarray(new.codes[place], dtype=np.int32), new.categories)
+            gone = (new.codes < 0) & (old.codes >= 0)
+            if old.categories != new.categories:
+                codes = np.asarray(new.codes[place], dtype=np.int32)
+                data = data.with_codes(name, codes, new.categories, blanks=bool(gone.any()))
+            elif gone.any():  # blanks only: values that stay are not written again
+                data = self._blank(data, name, gone[place])
         return data.with_schema(_with(data, after, self.keys))
 
     def _blank(self, data: Microdata, name: str, where: NDArray[np.bool_]) -> Microdata:
-        missing = data.schema[name].missing
-        frame = blanked(data.frame, name, where, missing[0] if missing else None)
-        own = data.encoded(name)
+        missing, own = data.schema[name].missing, data.encoded(name)
+        # what was missing before is written like a blank, in all blocks
+        frame = blanked(data.frame, name, where | (own.codes < 0), missing[0] if missing else None)
         encoded = {**data._encoded, name: Encoded(np.where(where, -1, own.codes).astype(np.int32), own.categories)}
         return replace(data, frame=frame, _encoded=encoded)
 

@@ -72,9 +72,9 @@ def covariance_change(x: Floats, y: Floats) -> float:
 
 
 def covariance(x: Floats) -> Floats:
-    """Sample covariance of the complete records, as a matrix for one variable too."""
+    """Sample covariance of the complete records, as a matrix for one variable too; 0 where no record is complete."""
     complete = x[~np.isnan(x).any(axis=1)]
-    centred = complete - complete.mean(axis=0)
+    centred = complete - complete.mean(axis=0) if len(complete) else complete
     return np.asarray(centred.T @ centred / max(len(complete) - 1, 1))
 
 

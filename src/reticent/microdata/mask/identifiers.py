@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reticent.base.checks import check_unique
 from reticent.base.errors import DataError, ParameterError
@@ -48,7 +49,12 @@ class RemoveIdentifiers(Method):
         """Drop them; the facts name what went."""
         self.check(data.schema)
         dropped = self._dropped(data.schema)
-        return Applied(data.without(dropped), dict.fromkeys(dropped, data.n_records), {"removed": ", ".join(dropped)})
+        # later steps still count respondents and households, not their records
+        return Applied(
+            data.bound(dropped).without(dropped),
+            dict.fromkeys(dropped, data.n_records),
+            {"removed": ", ".join(dropped)},
+        )
 
     def promises(self) -> tuple[Promise, ...]:
         """None of them is left."""
@@ -93,8 +99,10 @@ class NewIdentifiers(Method):
     def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Replace; records without an identifier keep none."""
         self.check(data.schema)
-        codes = data.codes((self.variable,))[:, 0]
-        blank = data.with_schema(self.schema_after(data.schema))
+        codes = self._numbers(data)
+        blank = (data if self.within is None else data.bound((self.variable,))).with_schema(
+            self.schema_after(data.schema)
+        )
         # of all variables: new numbers that came back in another release would join the two
         rng = draws.of_file(data, data.schema.names).stream("identifiers")
         used = np.unique(codes[codes >= 0])
@@ -108,6 +116,11 @@ class NewIdentifiers(Method):
         categories = tuple(str(i + 1).zfill(width) for i in range(int(new.max(initial=-1)) + 1))
         changed = {self.variable: int((codes >= 0).sum())}
         return Applied(blank.with_codes(self.variable, new.astype(np.int32), categories), changed)
+
+    def _numbers(self, data: Microdata) -> NDArray[np.int32]:
+        """The identifier of each record as a number; households that share one in different groups are different ones."""
+        household = data.household() if self.variable == data.schema.household_id else None
+        return data.codes((self.variable,))[:, 0] if household is None else household.astype(np.int32)
 
     def promises(self) -> tuple[Promise, ...]:
         """Records that shared an identifier share one, others do not (within the group, if there is one)."""

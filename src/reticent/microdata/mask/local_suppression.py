@@ -298,9 +298,9 @@ class LocalSuppression(Method):
         entity = data.entity()
         if entity is not None and len(np.unique(entity)) < data.n_rows:
             raise DataError(
-                f"{self.name}: it counts records, but respondents have several of them ({data.schema.entity!r}), so the "
+                f"{self.name}: it counts records, but respondents have several of them, so the "
                 "result would protect too little. Use generalisation, or keep one record of each respondent.",
-                variables=(str(data.schema.entity),),
+                variables=(data.schema.entity,) if data.schema.entity else (),
             )
         copies = data.multiplicity
         smallest = min(int(copies[rows].sum()) for rows in _strata(data, self.strata))

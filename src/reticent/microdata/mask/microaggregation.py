@@ -196,7 +196,7 @@ class Microaggregate(Method):
         self.check(data.schema)
         if self.k == 1:
             return Applied(data, dict.fromkeys(self.variables, 0), {"groups": data.n_records})
-        who = units(data, self.variables, owner=self.name)
+        who = units(data, self.variables, owner=self.name, hidden=True)
         columns = _Columns.of(data, self.variables, who.first)
         keys = columns if not self.using else _Columns.of(data, self.using, who.first)
         if self.missing == "refuse":
@@ -205,7 +205,7 @@ class Microaggregate(Method):
         strata = strata_of(data, self.strata, first=who.first)
         entity = data.entity()
         entity = None if entity is None else entity[who.first]
-        secret = draws.of_file(data, (*self.variables, *self.using, *self.strata))
+        secret = draws.of_file(data, (*self.variables, *self.using, *self.strata), bonds=True)
         work = _Work(self, columns, keys, strata, data.codes(self.strata)[who.first], entity, secret)
         parts = [(position,) for position in range(len(self.variables))] if self.partition in ONE_BY_ONE else [None]
         patience = Patience(self.time_limit, self.steps)

@@ -46,7 +46,7 @@ def few_behind(names: tuple[str, ...], strata: tuple[str, ...], k: int, before: 
 
 def means_moved(names: tuple[str, ...], before: Microdata, after: Microdata) -> int:
     """Complete numeric variables whose mean (of households, for what they share) moved by more than rounding explains."""
-    moved, first = 0, units(before, names, owner="microaggregate").first
+    moved, first = 0, units(before, names, owner="microaggregate", hidden=True).first
     for name in names:
         if before.schema[name].kind != "numeric" or before.missing(name).any():
             continue

@@ -259,7 +259,7 @@ class MultivariateTopCode(Method):
     def mask(self, data: Microdata, *, draws: StepDraws, progress: Progress) -> Applied:
         """Records with a missing value stay; the facts say how many were outside."""
         self.check(data.schema)
-        units_of = units(data, self.variables, owner=self.name)
+        units_of = units(data, self.variables, owner=self.name, hidden=True)
         values = data.numbers(self.variables)[units_of.first]
         complete = ~np.isnan(values).any(axis=1)
         pulled, outside = winsorize(values[complete], share=self.share, robust=self.estimate == "robust")

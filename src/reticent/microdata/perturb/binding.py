@@ -38,10 +38,13 @@ class Units:
         return len(self.first)
 
 
-def units(data: Microdata, names: Sequence[str], *, owner: str) -> Units:
-    """Records, or households where all the variables are household variables (one value for all members)."""
+def units(data: Microdata, names: Sequence[str], *, owner: str, hidden: bool = False) -> Units:
+    """Records, or households where all the variables are household variables (one value for all members).
+
+    Where the household id was removed, members are records again, unless `hidden` asks for households all the same.
+    """
     shared = [data.schema[name].is_household for name in names]
-    household = data.household()
+    household = data.home() if hidden else data.household()
     if not any(shared) or household is None:
         return single_records(data)
     if not all(shared):
@@ -55,7 +58,7 @@ def units(data: Microdata, names: Sequence[str], *, owner: str) -> Units:
 
 def respondents(data: Microdata, names: Sequence[str]) -> Ints | None:
     """Who the values belong to: the household where members share all of them, else the respondent; None: each record."""
-    household = data.household()
+    household = data.home()
     shared = household is not None and all(data.schema[name].is_household for name in names)
     return household if shared else data.entity()
 
