@@ -234,7 +234,9 @@ def test_a_code_that_one_person_has_does_not_carry_the_rest_along(model: str, ex
     draw = np.random.default_rng(3)
     job = [f"own{i}" if i < 200 else f"j{x}" for i, x in enumerate(draw.integers(0, 5, 800))]
     frame = pl.DataFrame({"job": job, "sex": draw.choice(["m", "f"], 800), "ill": draw.choice(["no", "yes"], 800)})
-    data = Microdata.of(frame, Schema(tuple(Variable(name) for name in frame.columns)))
+    # codes of one person each are drawn only if the schema lists them
+    jobs = Variable("job", codes=() if explaining else tuple(dict.fromkeys(job)))
+    data = Microdata.of(frame, Schema((jobs, Variable("sex"), Variable("ill"))))
     variables = ("ill",) if explaining else ("job", "sex", "ill")
     done = Synthesize(variables, model=model).apply(data, secret=as_secret(1), progress=silent)
     assert ("not judged" in done.facts["match"]) == explaining  # beside true jobs, whole records are not compared
@@ -243,3 +245,76 @@ def test_a_code_that_one_person_has_does_not_carry_the_rest_along(model: str, ex
     right = [true[one] == ill for one, ill in zip(*shown, strict=True) if one in true]
     assert len(right) > 100
     assert np.mean(right) < 0.65
+
+
+def codes_of(kind: str, n: int, draw: np.random.Generator) -> pl.DataFrame:
+    """Files in which records are easily met: independent codes, rare codes, whole numbers."""
+    sex = [f"s{x}" for x in draw.integers(0, 2, n)]
+    if kind == "codes":
+        return pl.DataFrame({f"v{j}": [f"c{x}" for x in draw.integers(0, 8, n)] for j in range(3)})
+    if kind == "jobs":
+        return pl.DataFrame({"job": [f"j{x}" for x in draw.integers(0, n // 4, n)], "sex": sex})
+    return pl.DataFrame({"age": draw.integers(18, 80, n).astype(float), "sex": sex})
+
+
+def excess_of(kind: str, n: int, model: str, number: int) -> float:
+    """How much more often records that were used are met, in one file of `n` records used and as many held back."""
+    everybody = codes_of(kind, 2 * n, np.random.default_rng([number, n]))
+    used, held_back = everybody[:n], everybody[n:]
+    listed = {name: tuple(sorted(set(everybody[name]))) for name in everybody.columns if name != "age"}
+    variables = [Variable(n, codes=listed[n]) if n in listed else Variable(n, kind=Kind.NUMERIC) for n in used.columns]
+    data = Microdata.of(used, Schema(tuple(variables)))
+    made = Synthesize(tuple(used.columns), model=model).apply(data, secret=as_secret(number), progress=silent).data
+    shown = {name: made.texts(name) if name in listed else made.numbers((name,))[:, 0] for name in used.columns}
+    return met(rows_of(used), pl.DataFrame(shown)) - met(rows_of(held_back), pl.DataFrame(shown))
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "model"),
+    [
+        ("jobs", 190, "tree"), ("age", 100, "parametric"),
+        pytest.param("codes", 250, "parametric", marks=pytest.mark.deep),
+        pytest.param("codes", 500, "parametric", marks=pytest.mark.deep),
+        pytest.param("jobs", 1000, "parametric", marks=pytest.mark.deep),
+        pytest.param("age", 250, "tree", marks=pytest.mark.deep),
+        pytest.param("codes", 100, "tree", marks=pytest.mark.deep),
+    ],
+)  # fmt: skip
+def test_small_files_and_rare_codes_meet_no_more_of_what_was_used(kind: str, n: int, model: str) -> None:
+    """Shares of few records, and codes of few people, were drawn as they are: 0.08 (codes), 0.2 (jobs), 0.09 (age) more."""
+    found = np.array([excess_of(kind, n, model, number) for number in range(20)])
+    assert found.mean() <= 0.02 + 3 * found.std(ddof=1) / np.sqrt(20)
+
+
+def test_one_value_with_other_digits_is_not_seen() -> None:
+    """Amounts are whole hundreds but one: 20 of 20 files had other digits, or all digits if it was huge."""
+    seen = 0
+    for number, odd in enumerate((1234.56, 1e17, 7.0, -3.25)):
+        draw = np.random.default_rng(number)
+        pay = np.append(np.round(np.exp(7 + 0.5 * draw.standard_normal(199)) / 100) * 100, odd)
+        frame = pl.DataFrame({"pay": pay, "sex": draw.choice(["m", "f"], 200)})
+        data = Microdata.of(frame, Schema((Variable("pay", kind=Kind.NUMERIC), Variable("sex"))))
+        for model in ("tree", "parametric"):
+            method = Synthesize(("sex", "pay"), model=model)
+            made = method.apply(data, secret=as_secret(number), progress=silent).data.numbers(("pay",))[:, 0]
+            seen += bool((made % 100 != 0).any() or made.min() < 0 or made.max() > 1e6)
+    assert seen == 0
+
+
+@pytest.mark.parametrize("model", ["tree", "parametric"])
+def test_a_code_of_few_people_is_not_shown_unless_it_is_listed(model: str) -> None:
+    """Of a code that one person has the synthetic file said that this person is in it; a missing value did the same."""
+    draw = np.random.default_rng(5)
+    job = [f"own{i}" if i < 3 else "four" if i < 7 else f"j{x}" for i, x in enumerate(draw.integers(0, 4, 190))]
+    sex = [None if i < 4 else x for i, x in enumerate(draw.choice(["m", "f"], 190))]
+    frame = pl.DataFrame({"job": job, "sex": sex})
+    for codes in ((), (*dict.fromkeys(job), *(f"nobody{i}" for i in range(9)))):
+        data = Microdata.of(frame, Schema((Variable("job", codes=codes), Variable("sex"))))
+        shown: set[str | None] = set()
+        for number in range(8):
+            made = Synthesize(("job", "sex"), model=model).apply(data, secret=as_secret(number), progress=silent).data
+            shown |= set(made.texts("job"))
+            assert not made.missing("sex").any()
+        # a listed code shows nothing, because those that nobody has are drawn as well
+        assert any(str(x).startswith(("own", "four")) for x in shown) == bool(codes)
+        assert any(str(x).startswith("nobody") for x in shown) == bool(codes)

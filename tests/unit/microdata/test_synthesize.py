@@ -15,7 +15,7 @@ from reticent.microdata import edits
 from reticent.microdata.mask.synthesize import Synthesize
 from reticent.microdata.perturb.columns import Column
 from reticent.microdata.perturb.combining import combine
-from reticent.microdata.perturb.leaves import bounded, number_atoms, shared_values, step_of
+from reticent.microdata.perturb.leaves import bounded, shared_step, shared_values, step_of
 from reticent.microdata.perturb.synthesis import Source, fit_tree
 
 
@@ -86,21 +86,26 @@ def test_spikes_that_enough_respondents_share_stay(model) -> None:
     assert np.allclose(made * 100, np.rint(made * 100))
 
 
+def atoms_of(values, cells, who):
+    """What numbers are drawn from, all records with one weight."""
+    return Source(Column(values), np.ones(len(values)), who, 5).drawn(cells).atoms
+
+
 def test_a_value_counts_by_respondents_not_by_rows() -> None:
     values = np.array([5.0] * 6 + [8.0] * 6)
     who = np.array([0] * 6 + [1, 2, 3, 4, 5, 6])
-    assert shared_values(values, who, 5).tolist() == [8.0]
+    assert [part.tolist() for part in shared_values(values, who, 5)] == [[8.0], [6.0]]
     rng = np.random.default_rng(0)
     values = np.append(rng.normal(100, 10, 60), 5000.0 + np.arange(6))
     who = np.append(np.arange(60), np.full(6, 60))  # the six largest are one respondent's
-    atoms = number_atoms(values, [[np.arange(66)]], np.ones(66), who, 5)
+    atoms = atoms_of(values, [[np.arange(66)]], who)
     assert atoms.draw(np.zeros(3000, np.int64), rng.random(3000)).max() < 4900
 
 
 def test_a_leaf_with_few_numbers_takes_those_of_the_node_above() -> None:
     values = np.append(np.zeros(49), np.arange(1.0, 201.0) + 0.25)
     everybody = np.arange(249)
-    atoms = number_atoms(values, [[np.arange(50), everybody], [everybody[49:], everybody]], np.ones(249), everybody, 5)
+    atoms = atoms_of(values, [[np.arange(50), everybody], [everybody[49:], everybody]], everybody)
     drawn = atoms.draw(np.zeros(4000, np.int64), np.random.default_rng(1).random(4000))
     assert (drawn == 0).mean() == pytest.approx(0.98, abs=0.01)
     assert drawn[drawn > 0].min() < 50 < 150 < drawn.max()
@@ -124,25 +129,29 @@ def test_numbers_that_all_dominate_the_next_are_refused() -> None:
 
 
 def test_the_step_of_a_variable() -> None:
-    assert step_of(np.array([100.0, 250.0])) == 50.0
-    assert step_of(np.array([0.25, 1.0])) == 0.25
-    assert step_of(np.array([np.pi, 1.0])) == 0.0
+    def step(*values: float, k: int = 1) -> float:
+        return shared_step(np.array(values), np.arange(len(values)), k)
+
+    for values, found in (((100.0, 250.0), 50.0), ((0.25, 1.0), 0.25), ((np.pi, 1.0), 0.0)):
+        assert step_of(np.array(values)) == step(*values) == found
+    most = (100.0, 250.0, 300.0, 0.0, 150.0, 200.0, 700.0)
+    # one or two who differ, in digits or in size, change nothing where a step is shared by all but fewer than three
+    assert step(*most, 7.31, 2.0**60, k=3) == step(*most, 50.0, 50.0, k=3) == 50.0
+    assert step(*most, 7.31, 7.33, 7.37, k=3) == 0.01
+    assert step(0.0, 0.0, 3.0, k=2) == 1.0
 
 
-def test_bayesian_bootstrap_codes_are_uniform_over_a_leaf() -> None:
-    values = np.arange(12)
-    cells = [[np.arange(6)], [np.arange(6, 12)]]
+def test_bootstrap_weights_make_draws_of_one_run_alike() -> None:
+    """Both draws of one run share its weights: more often equal than independent draws of 8 codes would be."""
+    values, everybody = np.repeat(np.arange(8), 12) % 8, np.arange(96)
     picked = []
     for seed in range(400):
         rng = np.random.default_rng(seed)
-        atoms = Source(Column(values, 12), rng.exponential(size=12), np.arange(12), 2).atoms(cells)
-        picked.append(atoms.draw(np.array([1, 1, 0]), rng.random(3)))
+        atoms = Source(Column(values, 8), rng.exponential(size=96), everybody, 2).drawn([[everybody]]).atoms
+        picked.append(atoms.draw(np.zeros(2, np.int64), rng.random(2)))
     picked = np.array(picked)
-    assert (picked[:, :2] >= 6).all()
-    assert (picked[:, 2] < 6).all()
-    assert stats.chisquare(np.bincount(picked[:, 0].astype(int) - 6, minlength=6)).pvalue > 1e-4
-    # Both draws of one replicate share its weights: more often equal than independent draws would be (2/7 against 1/6).
-    assert stats.binomtest(int((picked[:, 0] == picked[:, 1]).sum()), 400, 2 / 7).pvalue > 1e-4
+    assert stats.chisquare(np.bincount(picked[:, 0].astype(int), minlength=8)).pvalue > 1e-4
+    assert stats.binomtest(int((picked[:, 0] == picked[:, 1]).sum()), 400, 1 / 8).pvalue > 1e-4
 
 
 def test_the_match_of_records_used_and_held_back_is_reported() -> None:
@@ -167,7 +176,7 @@ def test_tree_orders_nominal_codes_by_the_response() -> None:
     code = rng.integers(0, 20, 4000)
     response = np.where(code % 2 == 0, 0.0, 10.0) + 0.01 * rng.standard_normal(4000)
     source = Source(Column(response), rng.exponential(size=4000), np.arange(4000), 5)
-    tree = fit_tree(source, [Column(code, 20)], minimum_leaf=150, state=1)
+    tree = fit_tree(source, [Column(code, 20)], minimum_leaf=150, state=1).model
     drawn = tree.draw([Column(np.arange(20), 20)], rng.random(20))
     assert np.array_equal(drawn > 5, np.arange(20) % 2 == 1)
 

@@ -6,7 +6,7 @@ person's response. So rare codes have one place in common with all others that a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,12 @@ from reticent.base.arrays import Floats, Ints
 
 @dataclass(frozen=True)
 class Column:
-    """One variable: numbers, or codes of `n_codes` categories (0: numeric) that may be ordered."""
+    """One variable: numbers, or codes of `n_codes` categories (0: numeric), maybe ordered; the schema lists those in `public`."""
 
     values: NDArray[Any]
     n_codes: int = 0
     ordered: bool = False
+    public: NDArray[np.bool_] | None = None
 
     @property
     def numeric(self) -> bool:
@@ -35,7 +36,7 @@ class Column:
 
     def take(self, rows: NDArray[Any]) -> "Column":
         """Some records."""
-        return Column(self.values[rows], self.n_codes, self.ordered)
+        return replace(self, values=self.values[rows])
 
     def common(self, who: Ints, fewest: int) -> tuple[int, ...]:
         """Codes (−1: missing; 0: a number) of at least so many respondents, if those of all others are none or as many."""

@@ -8,15 +8,16 @@ are drawn in first (`bounded`). A leaf with too few such numbers, but not none, 
 has enough: a window around its own few would say where these lie.
 """
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.errors import InfeasibleError
+from reticent.kernels import draws
+from reticent.microdata.perturb.shares import Cell, Coded, seen_without, shown, smoothed_shares
 
 DECIMALS = 6
 FEWEST = 3
@@ -24,18 +25,13 @@ FEWEST = 3
 LEAST_ROOM = 0.2
 """What must hide the number farthest from the edge of a block from the next one, as a share of it (the p % rule)."""
 
-Cell = Sequence[Ints]
-"""The records of a leaf, and then those of each node above it up to all records."""
 _Part = tuple[Floats, Floats, Floats]
 _Block = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
 class Atoms:
-    """The source of draws: centers and half-widths, sorted within cells, with cumulative weights.
-
-    Weights are those of the Bayesian bootstrap (Rubin 1981): one exponential draw a record.
-    """
+    """The source of draws: centers and half-widths, sorted within cells, with cumulative weights."""
 
     center: Floats
     half: Floats
@@ -55,57 +51,115 @@ class Atoms:
         drawn: Floats = self.center[place] + (2.0 * within - 1.0) * self.half[place]
         return _on_grid(drawn, self.step)
 
+    def up_to(self, cell: int, values: Floats) -> Floats:
+        """The chance of a draw below each value."""
+        inside = slice(int(self.start[cell]), int(self.start[cell + 1]))
+        center, half, end = self.center[inside], self.half[inside], self.cumulative[inside]
+        begin = np.append(self.cumulative[inside.start - 1] if inside.start else 0.0, end[:-1])
+        # a single value is a very short stretch
+        half = np.maximum(half, self.step / 1000)
+        order = np.argsort(np.concatenate((center - half, center + half)), kind="stable")
+        points = np.concatenate((center - half, center + half))[order]
+        level = np.maximum.accumulate(np.concatenate((begin, end))[order])
+        total = max(float(end[-1] - begin[0]), 1e-300)
+        return np.asarray((np.interp(values, points, level, left=begin[0], right=end[-1]) - begin[0]) / total)
 
-def code_atoms(codes: NDArray[Any], cells: Sequence[Cell], exponential: Floats, who: Ints, k: int) -> Atoms:
-    """Codes as they are, by their share in each cell."""
+
+@dataclass(frozen=True)
+class Drawn:
+    """What is drawn, and for each record the chance of its own value with the record and without it."""
+
+    atoms: Atoms
+    own: Floats
+    without: Floats
+    margin: Floats
+    seen: Floats
+
+
+def code_atoms(data: Coded, cells: Sequence[Cell]) -> Drawn:
+    """Codes by their smoothed share in each cell."""
+    shares = smoothed_shares(data, cells)
+    codes = np.arange(data.size, dtype=np.float64)
+    parts = [(codes, np.zeros(data.size), row) for row in shares.drawn]
+    return Drawn(_joined(parts, step=0.0), shares.own, shares.without, shares.margin, shares.seen)
+
+
+def number_atoms(values: Floats, cells: Sequence[Cell], data: Coded, words: tuple[int, int] | None = None) -> Drawn:
+    """Numbers: values that enough respondents share, and blocks of all others.
+
+    `data` has no codes yet, only who and weights. By `words` it is decided which values that few respondents share are kept.
+    """
+    kept = _kept(values, data, words)
+    spikes, place, is_shared = kept.values, kept.place, kept.place < len(kept.values)
+    public = np.ones(len(spikes) + 1, np.bool_)
+    coded = replace(data, codes=place, size=len(public), public=public, chance=None, ordered=True, rest=True)
+    shares = smoothed_shares(coded, cells)
+    enough = len(np.unique(data.who[~is_shared])) // 2
+    fewest = max(data.k, FEWEST, min(math.ceil(data.k * data.strength), enough))
+    smooth = _Smoother(values, is_shared, data.exponential, data.who, fewest)
     parts: list[_Part] = []
-    for cell in cells:
-        rows = _enough(cell, who, k)
-        found, number = np.unique(codes[rows], return_inverse=True)
-        weight = np.bincount(number.ravel(), weights=exponential[rows]).astype(np.float64)
-        parts.append((found.astype(np.float64), np.zeros(len(found)), weight))
-    return _joined(parts, step=0.0)
-
-
-def number_atoms(values: Floats, cells: Sequence[Cell], exponential: Floats, who: Ints, k: int) -> Atoms:
-    """Numbers: shared values, and blocks of the others; `who` is the respondent of each value."""
-    is_shared = np.isin(values, shared_values(values, who, k))
-    smooth = _Smoother(values, is_shared, exponential, who, max(k, FEWEST))
-    parts: list[_Part] = []
-    for cell in cells:
-        rows = _enough(cell, who, k)
-        spikes, own = rows[is_shared[rows]], rows[~is_shared[rows]]
-        blocks = (
-            next((part for wider in cell if (part := smooth.blocks(wider)) is not None), None) if len(own) else None
-        )
-        if blocks is None and not len(spikes):
-            spikes = np.flatnonzero(is_shared)
-        found, number = np.unique(values[spikes], return_inverse=True)
-        weight = np.bincount(number.ravel(), weights=exponential[spikes], minlength=len(found)).astype(np.float64)
-        pieces: list[_Part] = [(found, np.zeros(len(found)), weight)]
-        if blocks is not None:
-            pieces.append((*blocks[:2], blocks[2] * (float(exponential[own].sum()) / float(blocks[2].sum()))))
-        elif not len(spikes):
+    own, without = shares.own, shares.without * np.append(kept.seen, 1.0)[place]
+    step = shared_step(values, data.who, data.k)
+    for number, cell in enumerate(cells):
+        weight = shares.drawn[number]
+        blocks = next((part for wider in cell if (part := smooth.blocks(wider)) is not None), None)
+        if blocks is None and not weight[:-1].sum() > 0:
             raise InfeasibleError(
                 f"synthesize: a number needs values of at least {smooth.fewest} respondents of which none dominates the others, "
                 "and the file does not have them; top-code the variable first, or leave it out."
             )
+        pieces: list[_Part] = [(spikes, np.zeros(len(spikes)), weight[:-1])]
+        if blocks is not None:
+            mass = blocks[2] / float(blocks[2].sum())
+            pieces.append((blocks[0], blocks[1], mass * weight[-1]))
+            rows = cell[0]
+            near = _chance(_joined([(blocks[0], blocks[1], mass)], step=step), values[rows])
+            # one of a block's numbers fewer, and the block is as much wider; its edges move, too
+            less = near * (1 - 2 / smooth.fewest)
+            others = shares.counted[number, -1]
+            own[rows] = np.where(is_shared[rows], own[rows] + others * near, own[rows] * near)
+            without[rows] = np.where(is_shared[rows], without[rows] + others * less, without[rows] * less)
         center, half, mass = (np.concatenate(column) for column in zip(*pieces, strict=True))
         order = np.argsort(center, kind="stable")
         parts.append((center[order], half[order], mass[order]))
-    return _joined(parts, step=step_of(values))
+    margin = np.minimum(shares.margin, np.divide(without, own, out=np.ones(len(own)), where=own > 0))
+    return Drawn(_joined(parts, step=step), own, without, margin, np.ones(len(own)))
 
 
-def _enough(cell: Cell, who: Ints, k: int) -> Ints:
-    """The records of a leaf, or of the nearest node above it that has k respondents."""
-    return next((rows for rows in cell if len(np.unique(who[rows])) >= k), cell[-1])
+@dataclass(frozen=True)
+class _Kept:
+    """Values that are kept, the place of each record's value among them (or behind them), and how surely they are kept."""
+
+    values: Floats
+    place: Ints
+    seen: Floats
 
 
-def shared_values(values: Floats, who: Ints, k: int) -> Floats:
-    """Values that at least k respondents have."""
+def _kept(values: Floats, data: Coded, words: tuple[int, int] | None) -> _Kept:
+    """Values that k respondents share are kept by chance, those that 2k share for sure; with more smoothing more are asked."""
+    asked = replace(data, k=math.ceil(data.k * data.strength), public=None, hiding=1.0, rest=False)
+    spikes, people = shared_values(values, data.who, asked.k)
+    if words is not None:
+        asked = replace(asked, chance=draws.uniforms(*words, (spikes + 0.0).view(np.uint64)))
+        there = shown(people, asked) > 0
+        spikes, people = spikes[there], people[there]
+    place = np.minimum(np.searchsorted(spikes, values), max(len(spikes) - 1, 0))
+    found = spikes[place] == values if len(spikes) else np.zeros(len(values), np.bool_)
+    return _Kept(spikes, np.where(found, place, len(spikes)), seen_without(people, asked))
+
+
+def _chance(atoms: Atoms, values: Floats) -> Floats:
+    """The chance that a draw is rounded to each value; 0 where draws have all digits."""
+    if atoms.step <= 0:
+        return np.zeros(len(values))
+    return atoms.up_to(0, values + atoms.step / 2) - atoms.up_to(0, values - atoms.step / 2)
+
+
+def shared_values(values: Floats, who: Ints, k: int) -> tuple[Floats, Floats]:
+    """Values that at least k respondents have, and how many have them."""
     pairs = np.unique(np.column_stack((values, who.astype(np.float64))), axis=0)
     found, count = np.unique(pairs[:, 0], return_counts=True)
-    return np.asarray(found[count >= k])
+    return np.asarray(found[count >= k]), count[count >= k].astype(np.float64)
 
 
 def step_of(values: Floats) -> float:
@@ -119,6 +173,32 @@ def step_of(values: Floats) -> float:
             common = int(np.gcd.reduce(whole.astype(np.int64))) if len(whole) else 0
             return abs(common) / 10.0**decimals
     return 0.0
+
+
+def shared_step(values: Floats, who: Ints, k: int) -> float:
+    """The largest step (2, 3, 5, 7 and their products, with up to six decimals) that all but fewer than k respondents keep to.
+
+    0 if there is none. A step that a single respondent could change would tell that somebody has such a value.
+    """
+    for decimals in range(DECIMALS + 1):
+        scaled = values * 10.0**decimals
+        whole = np.rint(scaled)
+        fits = (np.abs(scaled - whole) <= 1e-6) & (np.abs(scaled) <= 2.0**53)
+        if len(np.unique(who[~fits])) < k:
+            return _common(whole, fits, who, k) / 10.0**decimals
+    return 0.0
+
+
+def _common(whole: Floats, fits: Mask, who: Ints, k: int) -> int:
+    """The largest product of small primes of which all but fewer than k respondents have multiples."""
+    numbers = np.where(fits, whole, 1.0).astype(np.int64)
+    if len(np.unique(who[numbers != 0])) < k:
+        return 1
+    step = 1
+    for prime in (2, 5, 3, 7):
+        while len(np.unique(who[(numbers % (step * prime) != 0) | ~fits])) < k:
+            step *= prime
+    return step
 
 
 def _on_grid(values: Floats, step: float) -> Floats:
