@@ -13,8 +13,6 @@ from itertools import combinations, permutations
 from math import lgamma, prod
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from reticent.base.arrays import Floats, Ints, Mask
 
@@ -59,49 +57,6 @@ class Ranges:
         """Whether each code has one number."""
         seen = np.isfinite(self.low)
         return bool((self.low[seen] == self.high[seen]).all())
-
-
-@dataclass(frozen=True, eq=False)
-class Classes:
-    """Two variables, by their numbers, whose codes fall into classes: nobody has a code of one class and a code of another.
-
-    `labels` have the class of each code of both, the last that of missing; `OPEN_CODE` where nobody has the code.
-    """
-
-    variables: tuple[int, int]
-    labels: tuple[Ints, Ints] = field(repr=False)
-
-    def possible(self, atoms: Ints) -> Mask:
-        """The combinations of codes that stay within a class."""
-        one, other = (own[atoms[:, at]] for own, at in zip(self.labels, self.variables, strict=True))
-        return np.asarray((one == OPEN_CODE) | (other == OPEN_CODE) | (one == other))
-
-
-def classes_of(columns: Sequence[Ints], sizes: Sequence[int]) -> list[Classes]:
-    """Pairs of variables whose codes fall into several classes; these are known without records, so few of them will do."""
-    found = []
-    for one, other in combinations(range(len(columns)), 2):
-        together = _occurring(_together([columns[one], columns[other]], [sizes[one], sizes[other]]))
-        first, second = np.divmod(together, sizes[other] + 1)
-        n = sizes[one] + 1
-        graph = sparse.coo_array((np.ones(len(first)), (first, n + second)), shape=(n + sizes[other] + 1,) * 2)
-        label = np.asarray(connected_components(graph, directed=False)[1]).astype(np.int64)
-        if len(np.unique(label[first])) > 1:
-            seen = np.isin(np.arange(len(label)), np.concatenate((first, n + second)))
-            label = np.where(seen, label, OPEN_CODE)
-            found.append(Classes((one, other), (label[:n], label[n:])))
-    return found
-
-
-def _occurring(numbers: Ints) -> Ints:
-    """The different numbers, in rising order."""
-    most = int(numbers.max(initial=0))
-    return np.unique(numbers) if most > SPARSE * len(numbers) else np.flatnonzero(np.bincount(numbers))
-
-
-def everything_known(columns: Sequence[Ints], sizes: Sequence[int]) -> list[Rule | Classes]:
-    """Which combinations of codes everybody knows to be empty: what rules and classes exclude."""
-    return [*rules_of(columns, sizes), *classes_of(columns, sizes)]
 
 
 def rules_of(columns: Sequence[Ints], sizes: Sequence[int]) -> list[Rule]:
