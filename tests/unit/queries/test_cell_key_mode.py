@@ -151,7 +151,7 @@ def test_respondents_contribute_not_records(tmp_path: Path, magnifier: str) -> N
     )
     mode = db._engine.mode
     records = db._engine.universe.record_set(np.ones(1, dtype=bool))
-    sizes, n = mode._sizes("pay", records, 150)  # type: ignore[attr-defined]
+    sizes, n, _ = mode._sizes("pay", records, 150)  # type: ignore[attr-defined]
     assert n == 3
     assert sizes.tolist() == {"top": [100.0], "mean": [50.0], "range": [100.0], "sum": [150.0]}[magnifier]
     assert isinstance(db.ask("SELECT SUM(pay) FROM data", user="a"), Answer)
@@ -166,7 +166,7 @@ def test_both_ways_to_the_largest_contributions_agree(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     for _ in range(20):
         records = universe.record_set(rng.random(data.n_atoms) < 0.5)
-        sizes, n = engine.mode._sizes("pay", records, 1)  # type: ignore[attr-defined]
+        sizes, n, _ = engine.mode._sizes("pay", records, 1)  # type: ignore[attr-defined]
         mine = np.sort(pay[universe.records(records)])[::-1]
         assert n == len(mine) == universe.n_entities(records)
         assert sizes[:n].tolist()[:3] == mine[:3].tolist() or n == 0

@@ -85,7 +85,7 @@ class CellKeyMode:
         "a set without records is counted as 0 without noise, so a count above 0 reveals that somebody is in the set",
         "a refused sum tells no more than the noisy count of its respondents; a sum that is answered may be of one respondent, "
         "with noise in proportion to that one's value",
-        "no sum changes its sign, and a sum of 0 is answered as 0",
+        "no sum of contributions of one sign changes it, and where nobody contributes anything, the sum is answered as 0",
         "each response has noise of its own: an amount in two currencies gives two draws of the noise of one total",
         "a sum that stays the same in a new version of the data reveals that its true total did not change",
     )
@@ -147,41 +147,58 @@ class CellKeyMode:
     def _total(self, response: str, records: RecordSet) -> float | StaffReason:
         assert self.options.sums is not None
         true = exact_sum(self.setting.universe, records, response)
-        sizes, n = self._sizes(response, records, true)
+        sizes, n, mixed = self._sizes(response, records, true)
         # a true number that decides would tell of itself in unions with sets of known size
         if n == 0 or self._noisy(n, records, "respondents" if self._many_records else "count") < self._least:
             return StaffReason("minimum", "too few respondents, counted with noise")
         key = self._key(records, f"sum {response} {true.numerator}/{true.denominator}")
+        # a total of gains and losses says nothing of how large they are: its noise is that of a total far from 0
+        value = abs(float(true)) + self._reach(sizes) if mixed else float(true)
         cells = MagnitudeCells(
-            np.array([float(true)]), sizes[None, :], np.array([n]), np.array([key]), np.zeros(1, dtype=bool)
+            np.array([value]), sizes[None, :], np.array([n]), np.array([key]), np.zeros(1, dtype=bool)
         )
         made = perturb_magnitudes(cells, self.options.sums, {"all": self.options.tables()[1]}, digits=DRAWN_DIGITS)
         even = self._key(records, f"smear {response} {true.numerator}/{true.denominator}") - 0.5
-        return _smeared(float(made.values[0]), float(true), even * _part(self.options.sums, sizes, float(true)))
+        shift = even * _part(self.options.sums, sizes, value)
+        if mixed:
+            return _shown(float(true) + (float(made.values[0]) - value) + shift)
+        return _smeared(float(made.values[0]), float(true), shift)
 
-    def _sizes(self, response: str, records: RecordSet, true: Fraction) -> tuple[NDArray[np.float64], int]:
-        """What the noise is in proportion to (respondents, not records, contribute), and the number of respondents."""
+    def _reach(self, sizes: NDArray[np.float64]) -> float:
+        """More than what noise in proportion to these sizes changes at most."""
+        assert self.options.sums is not None
+        shares = np.array([1.0, *self.options.sums.shares])[: len(sizes)]
+        steps = shares * sizes[: len(shares)] * self.options.sums.multiple(sizes[: len(shares)])
+        return (self.options.largest + 1) * float(steps.sum())
+
+    def _sizes(self, response: str, records: RecordSet, true: Fraction) -> tuple[NDArray[np.float64], int, bool]:
+        """What the noise is in proportion to (respondents, not records, contribute), the number of respondents, and whether
+        contributions have both signs.
+        """
         assert self.options.sums is not None
         columns = self.setting.universe.columns(response)
         most, magnifier = self.options.sums.contributions, self.options.sums.magnifier
         mask = columns.mask(records)
         if columns.one_each:  # the extremes of a set are among those of its columns
-            ends = columns.extremes if magnifier == "range" else (columns.largest(most),)
-            n, amounts = int(columns.counts[mask].sum()), np.concatenate([end[mask].ravel() for end in ends])
+            ends = np.concatenate([end[mask] for end in columns.extremes])
+            n, whole = int(columns.counts[mask].sum()), int(columns.sizes[mask].sum())
+            amounts = ends if magnifier == "range" else columns.largest(most)[mask].ravel()
         else:
             units = columns.units_by_entity(mask)
             starts = np.flatnonzero(np.diff(columns.entity[units], prepend=-1))
             n, amounts = len(starts), np.add.reduceat(columns.values.integers[units], starts) if len(starts) else units
+            ends, whole = amounts, int(np.abs(amounts).sum())
         if n == 0:
-            return np.zeros(1), 0
-        if magnifier == "mean":
-            return np.array([abs(float(true)) / n]), n
-        if magnifier == "sum":
-            return np.array([abs(float(true))]), n
+            return np.zeros(1), 0, False
+        mixed = int(ends.min()) < 0 < int(ends.max())
+        if magnifier in ("mean", "sum"):
+            size = whole / columns.values.scale if mixed else abs(float(true))
+            return np.array([size / n if magnifier == "mean" else size]), n, mixed
         if magnifier == "range":  # 0 for one respondent, or for equal ones, who would be answered without noise
             wide = max(int(amounts.max()) - int(amounts.min()), int(np.abs(amounts).max()))
-            return np.array([wide / columns.values.scale]), n
-        return np.asarray(np.sort(np.abs(amounts))[::-1][:most] / columns.values.scale, dtype=np.float64), n
+            return np.array([wide / columns.values.scale]), n, mixed
+        sizes = np.sort(np.abs(amounts))[::-1][:most] / columns.values.scale
+        return np.asarray(sizes, dtype=np.float64), n, mixed
 
     def _key(self, records: RecordSet, what: str) -> float:
         """The key of a set for one kind of value: a keyed hash of the sum of its record keys."""
@@ -207,7 +224,11 @@ def _smeared(noisy: float, true: float, shift: float) -> float:
 
     As in the p-table, 0 stays 0 and no sum changes its sign. The rounding depends on the answer alone.
     """
-    return float(np.copysign(float(f"{abs(noisy + shift):.{DIGITS - 1}e}"), true)) if true else 0.0
+    return float(np.copysign(_shown(abs(noisy + shift)), true)) if true else 0.0
+
+
+def _shown(amount: float) -> float:
+    return float(f"{amount:.{DIGITS - 1}e}")
 
 
 @dataclass

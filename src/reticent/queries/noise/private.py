@@ -56,6 +56,7 @@ class PrivateMode:
     name: ClassVar[str] = "private"
     guarantee: ClassVar[str] = (
         "All answers to all users together are differentially private with the policy's total epsilon per respondent, "
+        "between databases that differ by one respondent more or less, or by what one respondent has, "
         "whatever else an attacker knows: for the transparent attacker too."
     )
     leakage: ClassVar[tuple[str, ...]] = (
@@ -90,7 +91,9 @@ class PrivateMode:
             return self._noisy_count(n, self.options.epsilon)
         low, high = self._ends(statistic.variables[0])
         if statistic.name == "sum":
-            return self._noisy_sum(float(total), max(abs(low), abs(high)), self.options.epsilon)
+            # of a respondent who is there or not, or who has one value or another
+            largest = max(abs(low), abs(high), high - low)
+            return self._noisy_sum(float(total), largest, self.options.epsilon)
         # the mean is the middle of the bounds plus a noisy sum of differences over a noisy count, half the budget each
         middle, half = (low + high) / 2, self.options.epsilon / 2
         apart = self._noisy_sum(float(total - n * exact(middle)), max(high - middle, middle - low), half)
@@ -146,7 +149,7 @@ def private(setting: Setting) -> PrivateMode:
         bounds = setting.policy.bounds.get(name)
         if bounds is None or bounds.low is None or bounds.high is None:
             raise PlanError(f"policy: the mode private needs low and high bounds of {name!r}.")
-        if max(abs(bounds.low), abs(bounds.high)) * options.contributions / options.epsilon > MOST_SIZE:
+        if 2 * max(abs(bounds.low), abs(bounds.high)) * options.contributions / options.epsilon > MOST_SIZE:
             raise PlanError(f"policy: the bounds of {name!r} are too large for noise; give narrower ones.")
     if setting.universe.current.schema.entity is None and options.contributions != 1:
         raise PlanError("policy: options private: contributions other than 1 need an entity variable in the schema.")
