@@ -318,3 +318,18 @@ def test_a_code_of_few_people_is_not_shown_unless_it_is_listed(model: str) -> No
         # a listed code shows nothing, because those that nobody has are drawn as well
         assert any(str(x).startswith(("own", "four")) for x in shown) == bool(codes)
         assert any(str(x).startswith("nobody") for x in shown) == bool(codes)
+
+
+def test_why_a_value_is_missing_is_not_handed_on() -> None:
+    """Pay and hobby are missing without a job: drawn again they were missing there, each with its true code (144 of 144)."""
+    draw = np.random.default_rng(2)
+    job, why, missing = draw.integers(0, 2, 300), draw.choice(["-8", "-9"], 300), ("-8", "-9")
+    pay = [str(round(x)) if j else w for j, x, w in zip(job, 2000 + 300 * draw.standard_normal(300), why, strict=True)]
+    hobby = [f"h{x}" if j else w for j, x, w in zip(job, draw.integers(0, 3, 300), why, strict=True)]
+    frame = pl.DataFrame({"job": [f"j{x}" for x in job], "pay": pay, "hobby": hobby})
+    replaced = Variable("pay", kind=Kind.NUMERIC, missing=missing), Variable("hobby", missing=missing)
+    data = Microdata.of(frame, Schema((Variable("job"), *replaced)))
+    made = Synthesize(("pay", "hobby")).apply(data, secret=as_secret(1), progress=silent).data
+    for name in ("pay", "hobby"):
+        assert made.missing(name).sum() > 100
+        assert made.frame.table.filter(pl.Series(made.missing(name)))[name].n_unique() == 1

@@ -22,8 +22,7 @@ from reticent.data.schema import Kind, Schema
 from reticent.kernels import draws as kernel
 from reticent.microdata.edits import EditRule, read_rules, violations
 from reticent.microdata.perturb import synthesis
-from reticent.microdata.perturb.binding import STRUCTURE, Units, check_variables, differing, recoded, units
-from reticent.microdata.perturb.binding import with_all_numbers as with_numbers
+from reticent.microdata.perturb.binding import STRUCTURE, Units, check_variables, differing, units
 from reticent.microdata.perturb.columns import Column
 from reticent.microdata.perturb.footprint import allowed_excess, expected_rates, to_smooth
 from reticent.microdata.risk.copied import match_rates
@@ -363,9 +362,10 @@ def _texts(data: Microdata, name: str) -> tuple[str, ...]:
 
 
 def _write(data: Microdata, name: str, values: NDArray[Any], texts: tuple[str, ...]) -> Microdata:
+    """The file with a variable replaced; missing values look alike, because why one was missing belongs to a true record."""
     if data.schema[name].kind is Kind.NUMERIC:
-        return with_numbers(data, (name,), values[:, None])[0]
-    return recoded(data, {name: values.astype(np.int32)}, {name: texts})[0]
+        return data.with_numbers(name, np.ascontiguousarray(values), blanks=True)
+    return data.with_codes(name, values.astype(np.int32), texts, blanks=True)
 
 
 def _count_changes(before: Microdata, after: Microdata, names: Sequence[str]) -> dict[str, int]:
