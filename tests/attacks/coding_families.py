@@ -166,6 +166,63 @@ def partial(rng: Any) -> Case:
     return _case(rng, possible, [("region",), ("district",)])
 
 
+def partial_by_sex(rng: Any) -> Case:
+    """The same by sex."""
+    regions = _split(rng, 3)
+    possible = [
+        {"district": d, "region": r, "sex": s} for d, r in (*regions.items(), ("d9", "r0"), ("d9", "r1")) for s in "fm"
+    ]
+    return _case(rng, possible, [("region", "sex"), ("district", "sex")])
+
+
+def overlapping(rng: Any) -> Case:
+    """Old and new districts, of which each lies in one or two of the others."""
+    possible = [{"old": f"o{at // 2}", "new": f"n{(at + 1) // 2}"} for at in range(9) if rng.random() < 0.9 or at < 2]
+    return _case(rng, possible, [("old",), ("new",)])
+
+
+def scattered(rng: Any) -> Case:
+    """Two codings of which about half the combinations can occur."""
+    pairs = [(a, b) for a in range(4) for b in range(4) if a == b or rng.random() < 0.4]
+    return _case(rng, [{"one": f"a{a}", "two": f"b{b}"} for a, b in pairs], [("one",), ("two",)])
+
+
+def partial_three(rng: Any) -> Case:
+    """Districts, regions and countries; a district lies in two regions, and a region in two countries."""
+    places = [
+        ("d0", "r0", "n"),
+        ("d1", "r0", "n"),
+        ("d2", "r1", "n"),
+        ("d2", "r1", "s"),
+        ("d3", "r2", "s"),
+        ("d4", "r0", "n"),
+    ]
+    places += [("d4", "r1", "n"), ("d5", "r2", "s")]
+    possible = [{"district": d, "region": r, "country": c} for d, r, c in places]
+    return _case(rng, possible, [("district",), ("region",), ("country",)])
+
+
+def apart(rng: Any) -> Case:
+    """Three kinds of pensions, of which nobody has two, each in a table of its own."""
+    kinds = ["nnn", "ynn", "nyn", "nny"]
+    possible = [{"old": one[0], "widow": one[1], "orphan": one[2]} for one in kinds]
+    return _case(rng, possible, [("old",), ("widow",), ("orphan",)])
+
+
+def apart_by_place(rng: Any) -> Case:
+    """The same by place."""
+    kinds = ["nnn", "ynn", "nyn", "nny"]
+    possible = [{"old": one[0], "widow": one[1], "orphan": one[2], "place": p} for one in kinds for p in "ab"]
+    return _case(rng, possible, [("old", "place"), ("widow", "place"), ("orphan", "place")])
+
+
+def four(rng: Any) -> Case:
+    """Who works full time, part time or on their own account, and who works at all: four tables that add up together."""
+    kinds = ["ynny", "nyny", "nnyy", "nnnn"]
+    possible = [{"full": k[0], "part": k[1], "own": k[2], "any": k[3], "sex": s} for k in kinds for s in "fm"]
+    return _case(rng, possible, [("full", "sex"), ("part", "sex"), ("own", "sex"), ("any", "sex")])
+
+
 def classes(rng: Any) -> Case:
     """Two codings of which neither determines the other: classes of some codes of one are classes of some of the other."""
     pairs = [("a", "x"), ("a", "y"), ("b", "x"), ("c", "z"), ("d", "z"), ("d", "w"), ("e", "v")]
@@ -245,7 +302,7 @@ FAMILIES: dict[str, Callable[[Any], Case]] = {
     one.__name__: one
     for one in (
         nested, by_sex, by_others, three, partial, classes, missing, missing_both, pair, pair_by_sex, pair_apart, margins,
-        level, product, flags, flags_by_sex,
+        level, product, flags, flags_by_sex, partial_by_sex, overlapping, scattered, partial_three, apart, apart_by_place, four,
     )
 }  # fmt: skip
 METHODS: dict[str, tuple[Any, int]] = {

@@ -64,12 +64,42 @@ FAMILIES = (
     "product",
     "flags_by_sex",
 )
+IN_PART = (
+    ("partial", 19),
+    ("missing", 11),
+    ("partial_by_sex", 2),
+    ("overlapping", 1),
+    ("scattered", 16),
+    ("partial_three", 23),
+    ("apart", 7),
+    ("apart_by_place", 0),
+    ("four", 0),
+)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("number", numbers(1, 30))
 @pytest.mark.parametrize("method", ["heuristic", pytest.param("random-rounding", marks=pytest.mark.deep)])
 def test_no_count_follows_from_codes_that_go_together(family: str, number: int, method: str, tmp_path: Path) -> None:
+    case, (how, step) = case_of(family, number), METHODS[method]
+    texts = published(case, how, tmp_path)
+    assert texts is None or not Reader(texts, case, step).found()
+
+
+@pytest.mark.parametrize(("family", "number"), IN_PART)
+def test_a_part_is_not_known_to_be_at_most_its_small_whole(family: str, number: int, tmp_path: Path) -> None:
+    """Until November 2026 each of these files gave a hidden count away: a district is at most its region."""
+    case = case_of(family, number)
+    texts = published(case, METHODS["heuristic"][0], tmp_path)
+    assert texts is not None
+    assert not Reader(texts, case).found()
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("family", [family for family, _ in IN_PART])
+@pytest.mark.parametrize("number", range(30))
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_nor_by_codes_that_go_together_in_part(family: str, number: int, method: str, tmp_path: Path) -> None:
     case, (how, step) = case_of(family, number), METHODS[method]
     texts = published(case, how, tmp_path)
     assert texts is None or not Reader(texts, case, step).found()

@@ -72,7 +72,8 @@ def _joined(parts: tuple[Judged, ...], rows: TieRows, *, differences: bool) -> J
     system = joint_system([part.system for part in parts], rows, differences=differences)
     extra = len(rows.values) if differences else 0
     problem = _problem(parts, system, rows, extra)
-    _check_sizes(parts, problem)
+    if len(parts) > 1:
+        _check_sizes(parts, problem)
     return Judged(system, _knowledge(parts, extra), problem)
 
 
@@ -137,7 +138,9 @@ def _respondents(parts: tuple[Judged, ...], rows: TieRows, extra: int) -> NDArra
             free += part.n_cells
         found.append(who)
     joint = _shared(np.concatenate(found), parts)
-    return np.concatenate((joint, joint[rows.like[:extra]]))
+    behind = joint[rows.like[:extra]]
+    behind[len(rows.values) - rows.of_codes :] = -1
+    return np.concatenate((joint, behind))
 
 
 def _shared(who: NDArray[np.int64], parts: tuple[Judged, ...]) -> NDArray[np.int64]:
@@ -356,8 +359,10 @@ def with_single(found: Audit, singles: Sequence[Audit], joint: Joint) -> Audit:
 
 
 def outcome_of(outcome: Outcome, joint: Joint, number: int) -> Outcome:
-    """The part of an outcome that belongs to one response, with what its own cells cost."""
+    """The part of an outcome that belongs to one response, with what its own cells cost; all that is known of a single one."""
     span, problem = joint.span(number), joint.parts[number].problem
+    if len(joint.parts) == 1 and outcome.single:
+        return outcome.single[0]
 
     def part(array: Floats | None) -> Floats | None:
         return None if array is None else array[span]
@@ -366,8 +371,9 @@ def outcome_of(outcome: Outcome, joint: Joint, number: int) -> Outcome:
     cost = float(problem.cost[hidden & ~problem.primary].sum())
     if outcome.values is not None:
         cost = float(np.abs(outcome.values[span] - problem.values).sum())
+    bound = outcome.bound if len(joint.parts) == 1 else None
     return Outcome(
-        hidden, cost, None, outcome.status, part(outcome.values), part(outcome.low), part(outcome.high), outcome.facts,
+        hidden, cost, bound, outcome.status, part(outcome.values), part(outcome.low), part(outcome.high), outcome.facts,
         outcome.additive, outcome.keeps_distance, outcome.levels, noise=outcome.noise,
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ from reticent.tables.make import Making, make_tables
 from reticent.tables.memory import Memory
 from reticent.tables.request import TableRequest, WantedTable, rules_of_counts
 from reticent.tabulation.code_columns import CodeColumns
-from reticent.tabulation.codings import Coding, codings_of
+from reticent.tabulation.codings import Coding, Row, codings_of, rows_within
 from reticent.tabulation.coinciding import coinciding
 from reticent.tabulation.linked import System
 from reticent.tabulation.responses import lacking, name_of_response, ties_in_cells, ties_in_records
@@ -43,6 +43,8 @@ class ResponseTables:
     latent: frozenset[int] = frozenset()
     notes: tuple[str, ...] = ()
     memory: Mapping[int, Memory] = field(default_factory=dict)
+    limits: tuple[Row, ...] = ()
+    """Sums of cells that are not below 0, because some codes lie within others."""
 
     @property
     def published(self) -> list[int]:
@@ -116,6 +118,7 @@ def _judged(
         frozenset(at for at, number in enumerate(numbers) if number >= len(request.tables)),
         (*notes, *said),
         {at: one.memory for at, one in enumerate(wanted) if one.memory != Memory()},
+        tuple(rows_within(system, codings)),
     )
 
 

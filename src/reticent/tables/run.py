@@ -31,6 +31,7 @@ from reticent.tables.joint import (
     Judged,
     hidden_alike,
     join,
+    outcome_of,
     seen_alone,
     stacked_outcomes,
     unpublished,
@@ -53,7 +54,7 @@ from reticent.tables.result import ProtectedTable
 from reticent.tables.sum_judge import judged_sums
 from reticent.tables.suppression import SuppressionMethod
 from reticent.tables.suppression.sums import watched
-from reticent.tabulation.joint import tie_rows
+from reticent.tabulation.joint import tie_rows, with_limits
 from reticent.tabulation.responses import related, tie_notes
 from reticent.tabulation.tied_responses import Tie
 
@@ -222,9 +223,11 @@ def _run_group(
     started = clock.peek()
     responses = [found.responses[name] for name in members]
     notes = [*secret_notes(secret), *(note for one in responses for note in one.notes), *tie_notes(ties)]
-    case = _alone(request, responses[0], notes) if len(responses) == 1 else _together(request, responses, ties, notes)
+    joined = len(responses) > 1 or responses[0].limits
+    case = _together(request, responses, ties, notes) if joined else _alone(request, responses[0], notes)
     left = max(_LEAST_SHARE * request.time_limit, request.time_limit - (clock.peek() - started))
-    return _protect(replace(request, time_limit=left), replace(case, told=tuple(told)), secret, progress)
+    result = _protect(replace(request, time_limit=left), replace(case, told=tuple(told)), secret, progress)
+    return result if len(responses) > 1 else result.by_response()[0]
 
 
 def _alone(request: TableRequest, one: ResponseTables, notes: Sequence[str]) -> _Case:
@@ -246,7 +249,8 @@ def _together(
         judged.append(unpublished(found, sorted(one.latent)))
         hidden.append(hidden_before(one.system, one.previous))
         said += previous_notes(one.system, one.previous)
-    joint = join(judged, tie_rows([one.system for one in responses], ties))
+    systems = [one.system for one in responses]
+    joint = join(judged, with_limits(tie_rows(systems, ties), systems, [one.limits for one in responses]))
     starts = np.cumsum([0, *(len(one.system.parts) for one in responses)]).tolist()
     published = sorted(number for one in responses for number in one.published)
     if not published:
@@ -359,12 +363,13 @@ def _published_sums(
 
 def _further(request: TableRequest, case: _Case, outcome: Outcome, secret: Secret) -> tuple[str, ...]:
     """What else is asked for: differences of nested cells, and respondents that are known."""
-    attacker, system = request.attacker, case.judged.system
-    differences = difference_note(case.judged.problem, outcome) if case.joint is None else ()
-    if attacker.known and case.joint is not None:
+    attacker = request.attacker
+    if attacker.known and len(case.parts) > 1:
         raise PlanError("[attack]: known needs one response; give the table of counts a plan of its own.")
+    alone, seen = case.parts[0], outcome if case.joint is None else outcome_of(outcome, case.joint, 0)
+    differences = difference_note(alone.problem, seen) if len(case.parts) == 1 else ()
     own = secret.child("known respondents")
-    return differences + sap_note(system, outcome, request.tables[0].records, attacker.known, attacker.draws, own)
+    return differences + sap_note(alone.system, seen, request.tables[0].records, attacker.known, attacker.draws, own)
 
 
 def _outcome(request: TableRequest, case: _Case, progress: Progress, options: Mapping[str, Any]) -> Outcome:

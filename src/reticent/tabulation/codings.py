@@ -20,6 +20,7 @@ from reticent.base.arrays import Ints
 from reticent.data.relations import Relations
 from reticent.data.table import Table
 from reticent.kernels.grouping import group_columns
+from reticent.tabulation.code_bounds import Limit, limits_of
 from reticent.tabulation.code_columns import CodeColumns
 from reticent.tabulation.code_sums import CodeSum, code_sums
 from reticent.tabulation.dependence import SPARSE, believed
@@ -28,6 +29,8 @@ from reticent.tabulation.linked import System
 Row = tuple[list[int], list[int]]
 _LUCK = 0.05  # how likely chance may make records look as if two codes determined a third, before tables reckon with it
 _MOST_SETS = 200  # ways to set the dimensions of two tables side by side that are looked at
+MOST_LIMITS = 1_000
+"""Tables of one response reckon with this many limits of codes that go together in part."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,18 +55,51 @@ class Side:
     links: tuple[Link, ...]
 
 
-Coding = Side | CodeSum
+@dataclass(frozen=True, eq=False)
+class Within:
+    """Two linked tables of which some codes of a dimension lie within codes of one of the other; `links` has further dimensions.
+
+    The last of the links has numbers of codes, by which the `limits` name them.
+    """
+
+    first: int
+    second: int
+    links: tuple[Link, ...]
+    limits: tuple[Limit, ...]
+
+
+Coding = Side | CodeSum | Within
 
 
 def codings_of(columns: CodeColumns) -> tuple[Coding, ...]:
-    """All that records say of how codes of different tables add up to the same."""
+    """All that records say of how codes of different tables add up to the same, or lie within others."""
     found: list[Coding] = []
     for first, second in combinations(range(len(columns.tables)), 2):
-        for links in link_sets(_links(columns, first, second)):
+        known = _links(columns, first, second)
+        for links in link_sets(known):
             side = Side(first, second, links)
             if not all(link.same for link in links) and not _in_one_table(columns, side):
                 found.append(side)
+        found += _within(columns, first, second, known)
     return (*found, *code_sums(columns))
+
+
+def _within(columns: CodeColumns, first: int, second: int, known: Sequence[Link]) -> Iterator[Within]:
+    """Dimensions of two tables whose codes go together in part, beside sets of links of their other dimensions."""
+    for at, one in enumerate(columns.tables[first]):
+        for to, other in enumerate(columns.tables[second]):
+            both = columns.together((min(one, other), max(one, other))) if one != other else None
+            if both is None:
+                continue
+            texts = columns.columns[one].codes, columns.columns[other].codes
+            limits = tuple(limits_of(both[0] if one < other else both[0][:, ::-1], (len(texts[0]), len(texts[1]))))
+            own: Classes = ({(c,): n for n, c in enumerate(texts[0])}, {(c,): n for n, c in enumerate(texts[1])})
+            link = Link((at,), (to,), own)
+            others = [one for one in known if _apart(one, link)]
+            for links in link_sets(others) if others and limits else [()] if limits else []:
+                side = Side(first, second, (*links, link))
+                if not _in_one_table(columns, side):
+                    yield Within(first, second, side.links, limits)
 
 
 def _in_one_table(columns: CodeColumns, side: Side) -> bool:
@@ -182,13 +218,26 @@ def with_codings(system: System, codings: Sequence[Coding], *, equal: bool = Fal
     rows = {
         (tuple(cells), tuple(coefs)): (cells, coefs)
         for one in codings
-        for cells, coefs in (one.rows(system) if isinstance(one, CodeSum) else _rows(system, one))
+        if not _is_limit(one)
+        for cells, coefs in _rows_of(system, one)
         if equal or len(cells) > 2
     }
     if not rows:
         return system
     extra = Relations.from_rows(system.table.n_cells, list(rows.values()), [0.0] * len(rows))
     return replace(system, relations=system.relations.with_rows(extra))
+
+
+def _is_limit(one: Coding) -> bool:
+    """Whether cells leave something over, instead of adding up."""
+    return isinstance(one, Within) or (isinstance(one, CodeSum) and one.at_least)
+
+
+def _rows_of(system: System, one: Coding) -> Iterator[Row]:
+    """The cells of a coding, with factors."""
+    if isinstance(one, CodeSum):
+        return one.rows(system)
+    return _limits(system, one) if isinstance(one, Within) else _rows(system, one)
 
 
 def _rows(system: System, side: Side) -> Iterator[Row]:
@@ -207,6 +256,39 @@ def _rows(system: System, side: Side) -> Iterator[Row]:
             # the total comes first, as in other relations, where one side has one cell
             mine, its = (its, mine) if len(its) <= len(mine) else (mine, its)
             yield [*mine, *its], [*([-1] * len(mine)), *([1] * len(its))]
+
+
+def rows_within(system: System, codings: Sequence[Coding]) -> list[Row]:
+    """What cells of one table leave of cells of another that they lie within, which is not below 0 where no value is.
+
+    At most `MOST_LIMITS`: those of the fewest cells.
+    """
+    if bool((system.table.values < 0).any()):
+        return []
+    rows = {
+        (tuple(cells), tuple(coefs)): (cells, coefs)
+        for one in codings
+        if _is_limit(one)
+        for cells, coefs in _rows_of(system, one)
+    }
+    return sorted(rows.values(), key=lambda row: len(row[0]))[:MOST_LIMITS]
+
+
+def _limits(system: System, one: Within) -> Iterator[Row]:
+    """The limits of two tables for each combination of classes of their other dimensions."""
+    sides: list[dict[tuple[int, ...], dict[int, list[int]]]] = [{}, {}]
+    for right, number in enumerate((one.first, one.second)):
+        cells_of = _by_class(system.parts[number], system.members[number], one.links, right=bool(right))
+        for classes, cells in cells_of.items():
+            sides[right].setdefault(classes[:-1], {})[classes[-1]] = cells
+    for key in sides[0]:
+        for limit in one.limits:
+            mine, its = (sides[side].get(key, {}) for side in ((1, 0) if limit.turned else (0, 1)))
+            parts = {cell for code in limit.within for cell in mine.get(code, ())}
+            whole = {cell for code in limit.of for cell in its.get(code, ())}
+            if parts - whole:
+                cells = [*sorted(whole - parts), *sorted(parts - whole)]
+                yield cells, [*([1] * len(whole - parts)), *([-1] * len(parts - whole))]
 
 
 def _by_class(table: Table, members: Ints, links: Sequence[Link], *, right: bool) -> dict[tuple[int, ...], list[int]]:

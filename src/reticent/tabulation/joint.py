@@ -21,6 +21,8 @@ from reticent.tabulation.linked import System, column_in, common_dimension
 from reticent.tabulation.tied_responses import Numbers, Tie
 
 RESPONSE = "response"
+WITHIN = "codes within others"
+Limit = tuple[Sequence[int], Sequence[int]]
 
 
 def response_name(table: Table) -> str:
@@ -33,7 +35,8 @@ class TieRows:
     """The rows of all ties over the joint cells, and the differences that some of them need as further cells.
 
     Difference d is in row `difference_row[d]` as joint cell `n_cells + d`, has the value `values[d]` and lies between
-    `lower[d]` and `upper[d]`; `like[d]` is a cell of the same records, and `names[d]` the relation in words.
+    `lower[d]` and `upper[d]`; `like[d]` is a cell of the same records, and `names[d]` the relation in words. Of the last
+    `of_codes` differences `like[d]` has some of the records only: they are between codes of one response.
     """
 
     rows: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
@@ -43,6 +46,7 @@ class TieRows:
     like: Ints
     names: tuple[str, ...]
     exact: tuple[bool, ...]
+    of_codes: int = 0
 
 
 def starts_of(systems: Sequence[System]) -> Ints:
@@ -85,6 +89,30 @@ def tie_rows(systems: Sequence[System], ties: Sequence[Tie]) -> TieRows:
     like = np.array([d[3] for d in differences], dtype=np.int64)
     return TieRows(
         tuple(rows), made[:, 0], made[:, 1], made[:, 2], like, tuple(d[4] for d in differences), tuple(exact)
+    )
+
+
+def with_limits(rows: TieRows, systems: Sequence[System], limits: Sequence[Sequence[Limit]]) -> TieRows:
+    """The rows with those of each response whose cells add up to a number that is not below 0."""
+    starts = starts_of(systems).tolist()
+    values = np.concatenate([one.table.values for one in systems])
+    found = [
+        (tuple(start + cell for cell in cells), tuple(coefs))
+        for start, own in zip(starts, limits, strict=False)
+        for cells, coefs in own
+    ]
+    left = np.array([float(values[list(cells)] @ np.array(coefs)) for cells, coefs in found])
+    before, n = len(rows.values), len(found)
+    more = tuple(((*cells, starts[-1] + before + at), (*coefs, -1)) for at, (cells, coefs) in enumerate(found))
+    return TieRows(
+        (*rows.rows, *more),
+        np.concatenate((rows.values, left)),
+        np.concatenate((rows.lower, np.minimum(left, 0.0))),
+        np.concatenate((rows.upper, np.full(n, np.inf))),
+        np.concatenate((rows.like, np.array([cells[0] for cells, _ in found], dtype=np.int64))),
+        (*rows.names, *([WITHIN] * n)),
+        (*rows.exact, *([False] * n)),
+        n,
     )
 
 
