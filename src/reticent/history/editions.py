@@ -8,14 +8,15 @@ from fractions import Fraction
 import numpy as np
 
 from reticent.base.arrays import Floats, Ints
+from reticent.base.errors import DataError
 from reticent.data.facts import COUNT, LARGEST, Fact, Facts, Term
 from reticent.data.microdata import Microdata
-from reticent.frames.columns import unique_ids
 from reticent.history.file_recipe import FileRecipe
 from reticent.history.table_recipe import TableRecipe
 from reticent.ledger.chain import LedgerError
 from reticent.queries.indexed import lines_between, lines_of_another
 from reticent.releases.histories import Crossing, Histories
+from reticent.tabulation.following import common_ids, followed
 from reticent.tabulation.ground import GroundedData
 
 Recipe = TableRecipe | FileRecipe
@@ -37,35 +38,10 @@ class Edition:
 def marks_of(editions: Sequence[Edition]) -> tuple[Ints, ...]:
     """A number of each record that means the same record in all versions; an error where they cannot be linked."""
     every = [edition.data for edition in editions]
-    told = " and ".join(repr(edition.name) for edition in editions)
-    shared = [name for name in every[-1].schema.identifiers if all(name in own.schema.identifiers for own in every)]
-    if not shared:
-        raise LedgerError(
-            f"ledger: the versions {told} cannot be linked record by record, because their schemas have no identifier in common, "
-            'so nothing is released; give the variable that names each record role = "identifier" in the schema of each version.'
-        )
-    for name in shared:
-        found = [unique_ids(own.frame.table[name]) for own in every]
-        marks = [ids.astype(np.int64) for ids in found if ids is not None]
-        if len(marks) == len(every):
-            _check_common(editions, marks, name)
-            return tuple(marks)
-    broken = next(edition.name for edition, ids in zip(editions, found, strict=True) if ids is None)
-    raise LedgerError(
-        f"ledger: the versions {told} cannot be linked record by record, because {shared[0]!r} is missing or repeated in "
-        f"version {broken!r}, so nothing is released; give each record an identifier of its own."
-    )
-
-
-def _check_common(editions: Sequence[Edition], marks: Sequence[Ints], name: str) -> None:
-    for at, (edition, own) in enumerate(zip(editions, marks, strict=True)):
-        others = np.concatenate([other for number, other in enumerate(marks) if number != at])
-        if not bool(np.isin(own, others).any()):
-            raise LedgerError(
-                f"ledger: no record of version {edition.name!r} has an identifier ({name}) that another version has, so they "
-                "are not versions of one data set; write identifiers in the same way in all of them, or give other units a "
-                "ledger of their own."
-            )
+    try:
+        return followed(every, common_ids(every, [edition.name for edition in editions]))
+    except DataError as err:
+        raise LedgerError(f"ledger: {err}") from None
 
 
 def respondents_of(versions: Sequence[Microdata], marks: Sequence[Ints]) -> tuple[Ints, ...]:

@@ -13,6 +13,7 @@ from reticent.base.randomness import Secret, release_secret
 from reticent.history.book import Recorded, blobs_of, recorded_in
 from reticent.io.database import is_url
 from reticent.ledger.ledger import RELEASE, REVOCATION, Ledger, open_ledger
+from reticent.ledger.store import SqliteStore
 
 __all__ = ["Ledger", "Recorded", "backup", "releases_in", "restore", "revoke", "show_release", "verify_ledger"]
 
@@ -72,28 +73,53 @@ def revoke(ledger: Ledger, which: str, reason: str) -> int:
 
 
 def backup(place: Path, target: Path) -> tuple[Path, ...]:
-    """Copy a ledger with its anchor and contents into a new folder."""
+    """Copy a ledger with its contents, and with the anchor that lies beside it, into a new folder.
+
+    Nobody writes meanwhile, so the copies belong together.
+    """
+    if not place.is_file():
+        raise ParameterError(f"ledger: there is no {place.name!r} to copy; give the file that [ledger] path names.")
     target.mkdir(parents=True, exist_ok=False)
-    found = [one for one in (place, place.with_name(place.name + ".anchor")) if one.exists()]
-    copies = [Path(shutil.copy2(one, target / one.name)) for one in found]
-    blobs = place.with_name(place.name + ".blobs")
-    if blobs.is_dir():
-        copies.append(Path(shutil.copytree(blobs, target / blobs.name)))
+    anchor, blobs = place.with_name(place.name + ".anchor"), place.with_name(place.name + ".blobs")
+    store = SqliteStore(place)
+    try:
+        with store.turn():
+            store.copy_to(target / place.name)
+            copies = [target / place.name]
+            if anchor.exists():
+                copies.append(Path(shutil.copy2(anchor, target / anchor.name)))
+            if blobs.is_dir():
+                copies.append(Path(shutil.copytree(blobs, target / blobs.name)))
+    finally:
+        store.close()
     return tuple(copies)
 
 
 def restore(source: Path, place: Path) -> tuple[Path, ...]:
     """Copy a ledger back from a backup; where one is still there it is never replaced."""
-    if place.exists():
-        raise ParameterError(
-            f"ledger: {place.name!r} is there already; a backup never replaces a ledger. Move it away first."
-        )
+    log = place.with_name(place.name + "-wal")
+    for one in (place, log):
+        if one.exists():
+            raise ParameterError(
+                f"ledger: {one.name!r} is there already; a backup never replaces a ledger, nor the log of its last entries. "
+                "Move it away first."
+            )
     if not (source / place.name).exists():
         raise ParameterError(f"ledger: the backup has no {place.name!r}; give the folder that `backup` wrote.")
     copies = []
     for one in sorted(source.iterdir()):
         target = place.parent / one.name
-        if target.exists():  # an anchor that went on says that the backup is older than what is public
-            continue
-        copies.append(Path(shutil.copytree(one, target) if one.is_dir() else shutil.copy2(one, target)))
+        if one.is_dir():
+            copies += _put_back(one, target)
+        elif not target.exists():  # an anchor that went on says that the backup is older than what is public
+            copies.append(Path(shutil.copy2(one, target)))
     return tuple(copies)
+
+
+def _put_back(source: Path, target: Path) -> list[Path]:
+    """Copy the contents that are gone; those that are there are called by their hash, so they are the same or are found out."""
+    target.mkdir(mode=0o700, exist_ok=True)
+    gone = [one for one in sorted(source.iterdir()) if not (target / one.name).exists()]
+    for one in gone:
+        shutil.copy2(one, target / one.name)
+    return [target] if gone else []

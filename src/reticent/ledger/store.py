@@ -141,6 +141,20 @@ class SqliteStore:
             )
         return int(row[0])
 
+    def copy_to(self, target: Path) -> None:
+        """Write all entries into a new file, readable by its owner only.
+
+        While a program has a ledger open, its last entries are in a log beside the file, and a copy of the file alone has none
+        of them.
+        """
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with self._thread, self._damage():
+            copy = sqlite3.connect(target.absolute())
+            try:
+                self._connection.backup(copy)
+            finally:
+                copy.close()
+
     def close(self) -> None:
         """Close the file."""
         with self._thread:

@@ -281,10 +281,11 @@ def _check_household(frame: Frame, variables: list[Variable], guesses: list[Gues
 def _nest(frame: Frame, variables: list[Variable], profiles: Sequence[Profile], guesses: list[Guess]) -> list[Variable]:
     """Give the finest of nested columns the tree that the coarser ones make; which of them stay is for people to say."""
     chains = nested_chains(frame, variables, profiles)
+    named = {variable.name: variable for variable in variables}
     result = []
     for variable in variables:
         chain = chains.get(variable.name)
-        tree = tree_of_columns(frame, variable.name, chain) if chain else None
+        tree = tree_of_columns(frame, variable, [named[name] for name in chain]) if chain else None
         if chain and tree is not None:
             reason = f"each code belongs to one of {' and one of '.join(chain)}, which follow from it"
             guess = Guess(variable.name, "hierarchy", f"levels {', '.join(reversed(chain))}", reason)

@@ -6,6 +6,8 @@ Found by counting, never by name, so that any office's codes are found; a chain 
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from reticent.base.errors import DataError
 from reticent.data.hierarchy import TOTAL, Hierarchy
 from reticent.data.schema import Kind, Role, Variable
@@ -28,7 +30,8 @@ def nested_chains(
         for variable, looks in zip(variables, profiles, strict=True)
         if _may_nest(variable, looks)
     }
-    above = {name: _coarser(frame, name, sizes) for name in sorted(sizes, key=lambda name: -sizes[name])}
+    named = {variable.name: variable for variable in variables}
+    above = {name: _coarser(frame, named[name], sizes) for name in sorted(sizes, key=lambda name: -sizes[name])}
     taken: set[str] = set()
     chains = {}
     for name, found in above.items():
@@ -44,10 +47,17 @@ def _may_nest(variable: Variable, looks: Profile) -> bool:
     return coded and looks.n_distinct > 1 and looks.n_present >= RECORDS_PER_CODE * looks.n_distinct
 
 
-def _coarser(frame: Frame, name: str, sizes: dict[str, int]) -> tuple[str, ...]:
+def _coarser(frame: Frame, variable: Variable, sizes: dict[str, int]) -> tuple[str, ...]:
     """The columns of which this one has several codes below each of theirs."""
+    name = variable.name
     others = [other for other, size in sizes.items() if sizes[name] >= FEWEST_CHILDREN * size and other != name]
-    return constant_within(frame, others, name) if others else ()
+    return constant_within(_with_code(frame.select((name, *others)), variable), others, name) if others else ()
+
+
+def _with_code(frame: Frame, variable: Variable) -> Frame:
+    """The records that have a code: what stands for 'not known' belongs to no class, whatever other columns say."""
+    absent = frame.is_missing(variable.name, variable.missing)
+    return frame.take(np.flatnonzero(~absent)) if absent.any() else frame
 
 
 def _chain(found: Sequence[str], above: dict[str, tuple[str, ...]], sizes: dict[str, int]) -> tuple[str, ...]:
@@ -59,13 +69,15 @@ def _chain(found: Sequence[str], above: dict[str, tuple[str, ...]], sizes: dict[
     return tuple(chain)
 
 
-def tree_of_columns(frame: Frame, name: str, chain: Sequence[str]) -> Hierarchy | None:
+def tree_of_columns(frame: Frame, variable: Variable, chain: Sequence[Variable]) -> Hierarchy | None:
     """The tree of the finest column; None where a record has a code without the coarser one."""
-    rows = distinct_rows(frame, (name, *chain))
-    if any(code is None for row in rows for code in row):
+    names = (variable.name, *(column.name for column in chain))
+    known = _with_code(frame.select(names), variable)
+    if any(known.is_missing(column.name, column.missing).any() for column in chain):
         return None
+    rows = distinct_rows(known, names)
     seen = {row[0] for row in rows}
-    for at, column in enumerate(chain, start=1):  # one code may stand for different things at two levels
+    for at, column in enumerate(names[1:], start=1):  # one code may stand for different things at two levels
         clash = seen & {row[at] for row in rows}
         rows = [tuple(f"{column} {code}" if i == at and clash else code for i, code in enumerate(row)) for row in rows]
         seen |= {row[at] for row in rows}

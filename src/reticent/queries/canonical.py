@@ -43,8 +43,10 @@ MOST_LEVELS = 256
 class Version:
     """One version of the data: its records, and the atoms they form."""
 
-    def __init__(self, name: str, data: Microdata, policy: Policy) -> None:
+    def __init__(self, name: str, data: Microdata, policy: Policy, ids: Words | None = None) -> None:
+        """Group the records; `ids` mean the same record in all versions (default: those of the identifier)."""
         self.name, self.data = name, data
+        self.ids = data.record_ids() if ids is None else ids
         self._by_atom: dict[str, NDArray[np.float64] | None] = {}
         _refuse_infinite(data, (*policy.responses, *policy.filters))
         self.levels: dict[str, Levels] = {}
@@ -262,7 +264,7 @@ class Universe:
         """Whether a record that is in several versions has not the same value in all of them."""
         seen: tuple[NDArray[np.uint64], NDArray[np.float64]] | None = None
         for version in self.versions:
-            ids, values = version.data.record_ids(), version.data.numbers((response,))[:, 0]
+            ids, values = version.ids, version.data.numbers((response,))[:, 0]
             if seen is not None:
                 _, here, there = np.intersect1d(ids, seen[0], return_indices=True)
                 if not np.array_equal(values[here], seen[1][there], equal_nan=True):
@@ -331,7 +333,7 @@ class Universe:
     def _layer(self, name: str, number: int) -> Layer:
         version = self.versions[number]
         groups = [version.codes[own][version.atom] for own in version.filters]
-        return Layer(number, name, version.data.record_ids(), version.data.numbers((name,))[:, 0], groups)
+        return Layer(number, name, version.ids, version.data.numbers((name,))[:, 0], groups)
 
     def _values(self, version: Version, names: tuple[str, ...]) -> Floats:
         if names == (COUNT,):
@@ -369,14 +371,12 @@ def _summed(words: Words, version: Version) -> Words:
 
 def _link_entities(versions: tuple[Version, ...]) -> tuple[NDArray[np.int64], ...]:
     """A respondent number per record that means the same respondent in every version."""
-    if len(versions) > 1 and any(not version.data.schema.identifiers for version in versions):
-        raise DataError("Versions of a data set are linked by an identifier; the schema has none.")
     numbers: dict[str, int] = {}
     linked = []
     for version in versions:
         entity = version.data.entity()
         if entity is None:
-            ids = version.data.record_ids()
+            ids = version.ids
             if len(versions) == 1:
                 return (np.arange(len(ids), dtype=np.int64),)
             names = [str(i) for i in ids.tolist()]
@@ -399,7 +399,7 @@ def _joined_by_records(
     Nobody can say which of them are the same in two versions. A respondent who has, in another version, the record of one of
     them is that respondent too.
     """
-    ids = np.concatenate([version.data.record_ids() for version in versions])
+    ids = np.concatenate([version.ids for version in versions])
     owner = np.concatenate(linked)
     same = np.unique(owner[np.isin(ids, ids[owner == unnamed])])
     return tuple(np.where(np.isin(own, same), unnamed, own) for own in linked)

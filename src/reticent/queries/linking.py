@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Floats, Ints
+from reticent.base.arrays import Floats, Ints, Words
 from reticent.data.microdata import Microdata
 from reticent.kernels.grouping import group_columns
 from reticent.queries.columns import ABSENT, Columns
@@ -25,6 +25,7 @@ class Atoms(Protocol):
     """The records of one version and the atoms that they form."""
 
     data: Microdata
+    ids: Words
     atom: Ints
     n_atoms: int
 
@@ -81,7 +82,7 @@ class Stacked:
             present = ~np.isnan(self.values[0]).any(axis=1)
             atoms, marks = self.versions[0].atom[present][:, None], self.marks[0][present][:, None, :]
             return atoms, marks, self.values[0][present], self.entities[0][present]
-        ids = np.concatenate([version.data.record_ids() for version in self.versions])
+        ids = np.concatenate([version.ids for version in self.versions])
         number = np.concatenate([np.full(version.data.n_records, v) for v, version in enumerate(self.versions)])
         flat = np.concatenate(self.values)
         keep = ~np.isnan(flat).any(axis=1)

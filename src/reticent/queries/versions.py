@@ -3,6 +3,9 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from reticent.base.arrays import Words
 from reticent.base.errors import DataError, PlanError
 from reticent.base.randomness import Secret
 from reticent.data.large import LargeFile
@@ -13,8 +16,11 @@ from reticent.ledger.ledger import Ledger
 from reticent.queries.canonical import Universe, Version
 from reticent.queries.large import LargeUniverse, LargeVersion
 from reticent.queries.policy import Policy
+from reticent.tabulation.following import common_ids, followed
 
 VERSION = "version"
+BY_BUDGET = ("open", "private")
+"""Modes whose promise does not depend on which records of two versions are the same."""
 Listed = Sequence[tuple[str, Microdata | LargeFile]]
 
 
@@ -31,8 +37,42 @@ def open_universe(listed: Listed, policy: Policy, secret: Secret) -> Universe:
                 "earlier: versions of the data are linked record by record in memory; open the database without an engine."
             )
         return LargeUniverse(name, data, policy, secret.child("universe"))
-    versions = tuple(Version(own, known, policy) for own, known in listed if isinstance(known, Microdata))
+    every = [(own, known) for own, known in listed if isinstance(known, Microdata)]
+    ids = _linked_ids(every, policy) if len(every) > 1 else [None]
+    versions = tuple(Version(own, known, policy, marks) for (own, known), marks in zip(every, ids, strict=True))
     return Universe(versions, policy, secret.child("universe"))
+
+
+def _linked_ids(listed: Sequence[tuple[str, Microdata]], policy: Policy) -> list[Words]:
+    """Ids that mean the same record in all versions, by the identifier and, in the mode `exact`, by contents too.
+
+    Other modes decide or draw by the identifiers themselves, `simulatable` without looking at a response: there identifiers
+    that were replaced are refused.
+    """
+    names, every = [name for name, _ in listed], [data for _, data in listed]
+    try:
+        ids = common_ids(every, names)
+    except DataError as err:
+        raise DataError(f"ProtectedDatabase: {err}") from None
+    for name, data, own in zip(names, every, ids, strict=True):
+        if not np.array_equal(data.record_ids(), own.astype(np.uint64)):
+            raise DataError(
+                f"ProtectedDatabase: version {name!r} has several identifiers, and the first that is of its own in each record "
+                "is not so in all versions; keep the role identifier for one that is."
+            )
+    if policy.mode in BY_BUDGET:
+        return [own.astype(np.uint64) for own in ids]
+    if policy.mode == "exact":
+        return [own.astype(np.uint64) for own in followed(every, ids)]
+    by = policy.filters if policy.mode == "simulatable" else None
+    again = followed(every, ids, by=by, sure=True)
+    renamed = sum(int((own != given).sum()) for own, given in zip(again, ids, strict=True))
+    if renamed:
+        raise DataError(
+            f"ProtectedDatabase: {renamed} records of versions {', '.join(map(repr, names))} seem to have other identifiers than "
+            "in an earlier version, because their contents are found again under others; give each record its old identifier."
+        )
+    return [own.astype(np.uint64) for own in ids]
 
 
 def check_versions(ledger: Ledger, universe: Universe) -> None:

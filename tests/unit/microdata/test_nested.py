@@ -84,3 +84,15 @@ def test_a_damaged_tree_beside_the_data_is_passed_over(tmp_path: Path) -> None:
     path = written(tmp_path, "age", [str(20 + i % 5) for i in range(50)], name="adult.csv")
     (tmp_path / "adult_hierarchy_age.csv").write_text("20;a\n21\n")
     assert describe_file(path).schema["age"].hierarchy is None
+
+
+@pytest.mark.parametrize("groups", [("10",), ("10", "20"), ("",)])
+def test_a_code_for_not_known_is_no_leaf(groups: tuple[str, ...], tmp_path: Path) -> None:
+    """Whether the coarser column puts it into one group, into several or into none."""
+    codes = {"1": "10", "2": "10", "3": "20", "4": "20"}
+    rows = [f"{code},{group}" for code, group in codes.items() for _ in range(12)]
+    rows += [f"9,{groups[at % len(groups)]}" for at in range(8)]
+    found = describe_file(written(tmp_path, "fine,coarse", rows)).schema["fine"]
+    assert found.missing == ("9",)
+    assert found.hierarchy is not None
+    assert sorted(found.hierarchy.leaves) == sorted(codes)

@@ -262,7 +262,7 @@ def _check_repeated(setting: Setting, options: CamouflageOptions) -> None:
     if all(version.data.schema.entity is None for version in universe.versions):
         return
     entity = np.concatenate([universe.entities(number) for number in range(len(universe.versions))])
-    ids = np.concatenate([version.data.record_ids() for version in universe.versions])
+    ids = np.concatenate([version.ids for version in universe.versions])
     _, records = np.unique(ids, return_index=True)
     for name in (own for own in policy.responses if own not in options.repeated):
         values = np.concatenate([version.data.numbers((name,))[:, 0] for version in universe.versions])[records]
