@@ -3,10 +3,11 @@
 
 Three tables of about 1,500 cells (two of counts, one of sums of age), one file (recoded keys, 5 % of the records with a blank,
 years of school rounded) and 300 honest questions (`examples/adult_workload.py`) go through one ledger. Then a fourth table is
-judged with all of it, and a new process starts from the ledger. Which cells are hidden is chosen here, by boxes of cells,
-because only judging is measured. Times are processor times; steps, not seconds, limit the work. A folder that is given is
-kept, and what was released there stays. With `--unlimited` each question that was refused together with the rest is judged again
-with ten times the steps (not counted in the times): what is safe then was refused for want of steps.
+judged with all of it, and a new process starts from the ledger. A process is warm once a count and a mean were asked for: the
+first of each works out what was released before, which is in the time of the new process. Which cells are hidden is chosen
+here, by boxes of cells, because only judging is measured. Times are processor times; steps, not seconds, limit the work. A
+folder that is given is kept, and what was released there stays. With `--unlimited` each question that was refused together with
+the rest is judged again with ten times the steps (not counted in the times): what is safe then was refused for want of steps.
 """
 
 import argparse
@@ -63,6 +64,10 @@ TABLES = {
 TOGETHER = {"sex": 1, "race": 1, "marital": 2, "workclass": 3, "education": 4}
 NUMBERS = ("age", "rich", "school")
 BASE, FEW = 5, 3
+FIRST = (
+    "SELECT COUNT(*) FROM data WHERE sex = 'Female' AND occupation = 'Sales'",
+    "SELECT AVG(age) FROM data WHERE sex = 'Female' AND occupation = 'Sales'",
+)
 DATABASE = f"""
 [data]
 path = "adult.csv"
@@ -88,7 +93,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     if options.cold:
-        ask(options.folder, ["SELECT COUNT(*) FROM data WHERE sex = 'Female' AND occupation = 'Sales'"])
+        ask(options.folder, [])
         return
     with tempfile.TemporaryDirectory() as made:
         folder = options.folder or Path(made)
@@ -106,7 +111,7 @@ def cold(folder: Path) -> None:
     command = [sys.executable, "-m", "benchmarks.joint_ledger", "--cold", "--folder", str(folder)]
     subprocess.run(command, check=True)
     spent = os.times().children_user + os.times().children_system - began.children_user - began.children_system
-    print(f"a new process: {spent:.1f} s cpu until its first answer is out")
+    print(f"a new process: {spent:.1f} s cpu until it is warm")
 
 
 def prepare(folder: Path) -> pl.DataFrame:
@@ -225,6 +230,8 @@ def release(folder: Path, name: str, *, only_judge: bool = False) -> None:
 def ask(folder: Path, queries: list[str], *, again: bool = False) -> None:
     """Ask, and say what each answer cost in a process that keeps the database open."""
     database = open_database(folder / "adult.db.toml")
+    for query in FIRST:
+        database.ask(query, user="analyst")
     whole: list[float] = []
     ends: list[str] = []
     settled: list[str] = []

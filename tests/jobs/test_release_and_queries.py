@@ -76,6 +76,33 @@ def test_an_answer_refuses_the_table_that_it_opens(reticent: CommandLine, folder
     assert not (folder / "first.csv").exists()
 
 
+def test_what_is_refused_together_is_taken_back(reticent: CommandLine, folder: Path, database: Path) -> None:
+    """A process that refused an answer decides afterwards as one that starts from the ledger does, and knows as much."""
+    from reticent.jobs.answer_query import open_database
+
+    assert reticent("release", tables.plan(folder, "first")).code == 0
+    later = [
+        "SELECT SUM(turnover), COUNT(*) FROM data GROUP BY ind",
+        FOLLOWS,
+        DIFFERENCE,
+        "SELECT AVG(turnover) FROM data",
+    ]
+    warm = open_database(database)
+    found = []
+    for query in (DIFFERENCE, *later):
+        found.append(warm.ask(query, user="ann").as_json())
+    state = warm._engine.mode.rank()
+    warm.close()
+    cold = open_database(database)
+    assert cold._engine.mode.rank() == state
+    assert [cold.ask(query, user="ann").as_json()["answered"] for query in later] == [
+        one["answered"] for one in found[1:]
+    ]
+    cold.close()
+    assert not found[0]["answered"]
+    assert any(one["answered"] for one in found)
+
+
 def test_answers_need_their_database_file(reticent: CommandLine, folder: Path, database: Path) -> None:
     assert ask(reticent, database, DIFFERENCE)["answered"]
     ran = reticent("release", tables.plan(folder, "first"))

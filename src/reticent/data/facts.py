@@ -5,9 +5,10 @@ The unknowns are the values of the units of each response, the numbers of respon
 of a release itself. All numbers are scaled to whole numbers by the declared decimals of the response.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -22,6 +23,8 @@ MISSING = -1
 """The code of an atom whose records have no value of a variable."""
 LARGEST = 2**53
 """Whole numbers in facts are below this, so that a float holds each of them exactly."""
+FEW = 32
+"""Up to this many numbers are looked at one by one, which is quicker than as arrays; very many facts have so few."""
 
 Interval = tuple[int | None, int | None]
 """Both ends of what everybody knows; None is an open end."""
@@ -126,7 +129,14 @@ class Term:
     @classmethod
     def total(cls, response: str, places: Ints) -> "Term":
         """The plain sum of some unknowns."""
-        return cls(response, places, np.broadcast_to(np.int64(1), len(places)))  # one number in memory, however many
+        return cls.times(response, places, 1)
+
+    @classmethod
+    def times(cls, response: str, places: Ints, weight: int) -> "Term":
+        """The sum of some unknowns with one weight, which is one number in memory for however many of them."""
+        if len(places) <= FEW:
+            return cls(response, places, np.full(len(places), weight, dtype=np.int64))
+        return cls(response, places, np.broadcast_to(np.int64(weight), len(places)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,16 +245,30 @@ def _check_weights(places: Ints, weights: Ints, where: str) -> None:
             raise DataError(f"{where}: {name} must be a list of whole numbers.")
     if len(places) != len(weights):
         raise DataError(f"{where}: places and weights must have the same length.")
-    if len(places) and places.min() < 0:
+    rising = _rising(places)  # as most are, so that nothing need be sorted
+    if len(places) and (places[0] if rising else places.min()) < 0:
         raise DataError(f"{where}: places are counted from 0.")
-    rising = len(places) < 2 or bool((places[1:] > places[:-1]).all())  # as most are, so that nothing need be sorted
     if not rising and len(np.unique(places)) != len(places):
         raise DataError(f"{where}: each place may occur only once; add its weights up.")
-    _check_size((int(weights.min()), int(weights.max())) if len(weights) else (), f"{where}: weights")
+    _check_size(_extremes(weights), f"{where}: weights")
+
+
+def _rising(places: Ints) -> bool:
+    if len(places) <= FEW:
+        return all(a < b for a, b in pairwise(places.tolist()))
+    return bool((places[1:] > places[:-1]).all())
+
+
+def _extremes(numbers: Ints) -> Sequence[int]:
+    """Some numbers, or only the least and the largest of many."""
+    if len(numbers) <= FEW:
+        few: list[int] = numbers.tolist()
+        return few
+    return int(numbers.min()), int(numbers.max())
 
 
 def _check_places(places: Ints, size: int, where: str) -> None:
-    if len(places) and (places.min() < 0 or places.max() >= size):
+    if any(place < 0 or place >= size for place in _extremes(places)):
         raise DataError(f"{where}: places must be from 0 to {size - 1}.")
 
 
@@ -255,5 +279,5 @@ def _check_ends(low: int | None, high: int | None, where: str) -> None:
 
 
 def _check_size(numbers: Iterable[int], where: str) -> None:
-    if any(abs(number) >= LARGEST for number in numbers):
+    if any(number >= LARGEST or number <= -LARGEST for number in numbers):
         raise DataError(f"{where}: whole numbers must be below 2^53; declare fewer decimals.")

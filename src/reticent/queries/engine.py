@@ -33,6 +33,7 @@ from reticent.queries.modes import (
     Request,
     Restorable,
     Setting,
+    Undoing,
     mode_factory,
 )
 from reticent.queries.parse import parse
@@ -302,9 +303,9 @@ class Engine:
 
     def _decide(self, request: Request, turn: Turn) -> Answer | Refusal:
         self._stale = True  # until the decision is on disk, the mode knows more than the ledger
-        failed = False
+        failed, mode = False, self._mode_of(request.user)
         try:
-            decision = self._repeated(request) or self._mode_of(request.user).decide(request)
+            decision = self._repeated(request) or mode.decide(request)
         except (
             ParameterError,
             SolverError,
@@ -315,7 +316,9 @@ class Engine:
         if isinstance(decision.result, Answer) and self._beside is not None and not decision.remember.get("repeated"):
             reason = self._beside.reason_against(self, request, decision.result)
             if reason is not None:
-                failed, decision = True, Decision(RISK, (StaffReason("joint", reason),))
+                failed, decision = not isinstance(mode, Undoing), Decision(RISK, (StaffReason("joint", reason),))
+                if isinstance(mode, Undoing):
+                    mode.undo()
         turn.append(DECISION, self._payload(request, decision))
         self._note(request, decision.result)
         self._stale = failed

@@ -96,6 +96,15 @@ class Restorable(Protocol):
 
 
 @runtime_checkable
+class Undoing(Protocol):
+    """A mode that can take back its last decision, if that is not given out, instead of replaying all others."""
+
+    def undo(self) -> None:
+        """Forget what the last decision released."""
+        ...
+
+
+@runtime_checkable
 class Recording(Protocol):
     """A mode that draws something once and for all: the ledger keeps what it was drawn from before anything is answered."""
 

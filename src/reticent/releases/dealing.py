@@ -32,6 +32,8 @@ MOST_MENDED = 6
 MOST_LEFT = 8
 MOST_SUMS = 200_000
 """Up to this many sums of the choices for half of what is left are matched with those of the other half."""
+MOST_PLACES = 2**21
+"""As many places as a table of bits has, which says at once that most of them do not match."""
 
 T = TypeVar("T")
 
@@ -270,12 +272,10 @@ class Dealer:
                     own = marks[near[at]] * items[at].amount
                     total = (total[:, None] + own[None, :]).reshape(-1)
                 sums.append(total)
-            order = np.argsort(sums[1], kind="stable")
-            ordered, wanted = sums[1][order], -sums[0]
-        place = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
-        for hit in np.flatnonzero(ordered[place] == wanted)[:MOST_MENDED].tolist():
+            hits = _meeting(-sums[0], sums[1])
+        for first, second in hits:
             found = np.empty(len(items), dtype=np.int64)
-            for half, number in zip(halves, (hit, int(order[place[hit]])), strict=True):
+            for half, number in zip(halves, (first, second), strict=True):
                 sizes = [len(near[at]) for at in half]
                 for at, index in zip(half, np.unravel_index(number, sizes), strict=True):
                     found[at] = near[at][index]
@@ -348,6 +348,32 @@ class Dealer:
         rows = np.flatnonzero(change)
         sums = self._sums[rows] + change[rows]
         return bool((sums >= self.system.row_low[rows]).all() and (sums <= self.system.row_high[rows]).all())
+
+
+def _meeting(wanted: Ints, there: Ints) -> list[tuple[int, int]]:
+    """Places of equal marks in two long lists, the first few; that most have no like is seen from some of their bits."""
+    own, others = _places(wanted), _places(there)
+    first = np.flatnonzero(_seen(others)[own])
+    second = np.flatnonzero(_seen(own[first])[others])
+    if len(first) == 0 or len(second) == 0:
+        return []
+    second = second[np.argsort(there[second], kind="stable")]
+    ordered = there[second]
+    place = np.minimum(np.searchsorted(ordered, wanted[first]), len(ordered) - 1)
+    hits = np.flatnonzero(ordered[place] == wanted[first])[:MOST_MENDED]
+    return list(zip(first[hits].tolist(), second[place[hits]].tolist(), strict=True))
+
+
+def _places(marks: Ints) -> Ints:
+    """Some bits of marks."""
+    return (marks >> 20) & (MOST_PLACES - 1)
+
+
+def _seen(places: Ints) -> Mask:
+    """Which places there are."""
+    out = np.zeros(MOST_PLACES, dtype=bool)
+    out[places] = True
+    return out
 
 
 def _matched(down: list[int], up: list[int], pairs: Mapping[tuple[int, int], object]) -> dict[int, int]:

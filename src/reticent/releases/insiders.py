@@ -110,3 +110,11 @@ def _sums(number: Ints, values: Ints, n: int) -> Ints:
     out = np.zeros(n, dtype=np.int64)
     np.add.at(out, number, values)
     return out
+
+
+@dataclass(eq=False)
+class Doubts:
+    """Movements of a watched sum, and the respondents whom they leave in no doubt about it."""
+
+    used: list[int]
+    left: set[int]

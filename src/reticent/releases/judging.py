@@ -13,7 +13,7 @@ from reticent.releases.asking import Programs
 from reticent.releases.certificate import Proof, leaves
 from reticent.releases.dealing import Dealer
 from reticent.releases.earlier import Earlier
-from reticent.releases.insiders import Insiders
+from reticent.releases.insiders import Doubts, Insiders
 from reticent.releases.part import Part
 from reticent.releases.pool import Carried, Movement, Pool, Side, alive, carried, carried_along
 from reticent.releases.programs import Budget, Limits, OutOfSteps
@@ -43,14 +43,6 @@ class Ruling:
     exposures: tuple[Exposure, ...]
 
 
-@dataclass(eq=False)
-class _Doubts:
-    """Movements of a watched sum, and the respondents whom they leave in no doubt about it."""
-
-    used: list[int]
-    left: set[int]
-
-
 Inside = Literal["", "exact", "protect"]
 """What respondents are kept from beyond everybody: nothing more, exact values, or everything within required intervals."""
 
@@ -70,6 +62,7 @@ class Judge:
         self._excluded: dict[int, frozenset[int]] = {}
         self._hints: dict[Side, Ints] = {}
         self._known: dict[Side, Way] = {}
+        self._broken: dict[Side, Movement] = {}
 
     def rule(self, *, most_exposures: int = 1, relax: bool = False) -> Ruling:
         """Show each watched sum unknown; stops when this many are exposed.
@@ -151,7 +144,11 @@ class Judge:
 
         A movement that changes the new row by one, and no other row, mends many at once.
         """
-        self._deal_anew(moved)
+        if moved.excess.any():
+            self._deal_anew(moved)
+        else:  # side by side, as they are needed
+            dead = {side: [k for k in numbers if not moved.alive[k]] for side, numbers in moved.pool.shows.items()}
+            self._broken = {side: moved.pool.movements[numbers[-1]] for side, numbers in dead.items() if numbers}
         left = np.flatnonzero(~moved.alive & (moved.excess != 0)).tolist()
         row = len(self.system.row_low) - 1
         for sign in (1, -1):
@@ -213,6 +210,8 @@ class Judge:
         """Ways in which the cells of a release can move so that a watched sum reaches an end, as far as they are known."""
         for side, sign in (((sight, upper), 1), ((sight, not upper), -1)):
             known = self._known.get(side)
+            if known is None and side in self._broken:
+                known = self._known[side] = self.dealer.coarse(self._broken[side], release)
             if known is None and side in self.pool.shows:
                 known = self.dealer.coarse(self.pool.movements[self.pool.shows[side][0]], release)
             if known:
@@ -396,16 +395,16 @@ class Judge:
         self.pool.doubts[sight] = tuple(doubts.used)
         return None
 
-    def _doubts(self, sight: int, numbers: Iterable[int]) -> "_Doubts | None":
+    def _doubts(self, sight: int, numbers: Iterable[int]) -> Doubts | None:
         """As few of some movements as leave nobody in doubt whom all of them leave in none; None if none moves the sum."""
         assert self._insiders is not None
-        found: _Doubts | None = None
+        found: Doubts | None = None
         for k in dict.fromkeys(numbers):
             if not self.reached[k][sight]:
                 continue
             excluded = self._excluding(k)
             if found is None:
-                found = _Doubts([k], {o for o in excluded if not self._insiders.owns(o, sight)})
+                found = Doubts([k], {o for o in excluded if not self._insiders.owns(o, sight)})
             elif not found.left <= excluded:
                 found.used.append(k)
                 found.left &= excluded

@@ -32,6 +32,13 @@ class LinearRow:
             out[mask[columns]] += coefficient
         return out
 
+    def everywhere(self, n_columns: int) -> Ints:
+        """The coefficients at all columns."""
+        out = np.zeros(n_columns, dtype=np.int64)
+        for coefficient, mask in self.terms:
+            out[mask] += coefficient
+        return out
+
 
 class Undecided(SolverError):
     """A membership that can be neither proved nor excluded in reasonable time; the caller must refuse."""
@@ -101,18 +108,17 @@ class Proposal:
     def pair_candidates(self) -> list[tuple[int, int]]:
         """Pairs of classes whose joint total may be implied while neither is alone."""
         first = self.null[0]
-        order = np.argsort(first, kind="stable")
-        ordered = first[order]
-        opposite = np.where(first == 0, np.uint64(0), np.uint64(PRIME) - first)
-        place = np.minimum(np.searchsorted(ordered, opposite), len(ordered) - 1)
-        hits = np.flatnonzero((ordered[place] == opposite) & (first != 0))
-        pairs = set()
-        for i in hits.tolist():
-            position = int(place[i])
-            while position < len(ordered) and ordered[position] == opposite[i]:
-                pairs.add((min(i, int(order[position])), max(i, int(order[position]))))
-                position += 1
-        return sorted(p for p in pairs if all((int(h[p[0]]) + int(h[p[1]])) % PRIME == 0 for h in self.null[1:]))
+        usable = np.flatnonzero(first)
+        either = np.minimum(first[usable], np.uint64(PRIME) - first[usable])  # the same for opposite ones
+        order = np.argsort(either, kind="stable")
+        again = np.unique(either[order][1:][np.diff(either[order]) == 0])
+        places = np.searchsorted(either[order], again), np.searchsorted(either[order], again, side="right")
+        pairs: list[tuple[int, int]] = []
+        for start, end in zip(*(own.tolist() for own in places)):
+            alike = usable[order[start:end]]
+            low = first[alike] == either[order[start]]
+            pairs += [(min(i, j), max(i, j)) for i in alike[low].tolist() for j in alike[~low].tolist()]
+        return sorted((i, j) for i, j in pairs if all((int(h[i]) + int(h[j])) % PRIME == 0 for h in self.null))
 
     def proportional(self, chosen: Ints) -> list[Ints]:
         """Groups of the chosen classes of which any two may have an implied combination: one total tells the others."""

@@ -179,9 +179,9 @@ class RowSpace:
         return self._rng.integers(1, PRIME, size=shape, dtype=np.uint64)
 
     def _relevant(self, columns: Ints) -> Residues:
-        words = np.zeros(self._words, dtype=np.uint64)
-        np.bitwise_or.at(words, columns // 64, np.uint64(1) << (columns % 64).astype(np.uint64))
-        return words
+        mask = np.zeros(self.n_columns, dtype=bool)
+        mask[columns] = True
+        return self._pack(mask)
 
     def _certify(
         self, target: Residues, exact: Ints, partition: Partition, proposal: Proposal | None

@@ -120,13 +120,11 @@ class Layout:
         if len(found) == 1:
             places, weights = found[0]
             kept = weights != 0
-            if not kept.all():
-                places, weights = places[kept], weights[kept]
-            return places.astype(np.int64), weights.astype(np.int64)
+            return (places, weights) if kept.all() else (places[kept], weights[kept])
         if len({term.response for term in terms}) == len(terms):  # of different responses, so that none comes twice
-            places, weights = (np.concatenate([own[k] for own in found]).astype(np.int64) for k in (0, 1))
+            places, weights = (np.concatenate([own[k] for own in found]) for k in (0, 1))
             kept = weights != 0
-            return places[kept], weights[kept]
+            return (places, weights) if kept.all() else (places[kept], weights[kept])
         places, inverse = np.unique(np.concatenate([p for p, _ in found]), return_inverse=True)
         total = np.zeros(len(places), dtype=np.int64)
         np.add.at(total, inverse.reshape(-1), np.concatenate([w for _, w in found]))
@@ -143,7 +141,7 @@ def _reduced(line: Line, name: str) -> Line:
         high = high if high >= OPEN else high // common
     if low > high or (len(weights) == 0 and not low <= 0 <= high):
         raise DataError(f"{name}: a fact holds for no whole numbers at all; check the numbers that it states.")
-    return replace(line, weights=weights, low=low, high=high)
+    return replace(line, weights=weights, low=low, high=high) if common > 1 else line
 
 
 @dataclass(frozen=True, eq=False)

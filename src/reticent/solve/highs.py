@@ -63,14 +63,14 @@ class HighsSession:
         self._unstoppable = _UNSTOPPABLE * _whole_equations(model) ** 2 if self._is_mip else 0.0
         self._n_columns = model.n_columns
         self._n_rows = model.n_rows
-        self._check(self._highs.passModel(_to_highs(model)), "loading the model")
+        self._check(self._highs.passModel(*_arrays(model)), "loading the model")
 
     def load(self, model: LinearModel) -> None:
         """Replace the model by another without integer columns: quicker than a new session for many small ones."""
         if self._is_mip or (model.integer is not None and model.integer.any()):
             raise ParameterError("HighsSession: only models without integer columns can be loaded one after another.")
         self._n_columns, self._n_rows = model.n_columns, model.n_rows
-        self._check(self._highs.passModel(_to_highs(model)), "loading the model")
+        self._check(self._highs.passModel(*_arrays(model)), "loading the model")
 
     def _option(self, name: str, value: object) -> None:
         self._check(self._highs.setOptionValue(name, value), f"setting {name}")
@@ -235,21 +235,24 @@ def _whole_equations(model: LinearModel) -> int:
     return int(((model.row_lower == model.row_upper) & (beside == 0)).sum())
 
 
-def _to_highs(model: LinearModel) -> Any:
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = model.n_columns, model.n_rows
-    lp.col_cost_ = np.asarray(model.cost, dtype=np.float64)
-    lp.col_lower_ = np.asarray(model.col_lower, dtype=np.float64)
-    lp.col_upper_ = np.asarray(model.col_upper, dtype=np.float64)
-    lp.row_lower_ = np.asarray(model.row_lower, dtype=np.float64)
-    lp.row_upper_ = np.asarray(model.row_upper, dtype=np.float64)
-    lp.sense_ = highspy.ObjSense.kMaximize if model.maximise else highspy.ObjSense.kMinimize
-    matrix = model.matrix
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
-    lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
-    lp.a_matrix_.value_ = matrix.data.astype(np.float64)
-    if model.integer is not None and model.integer.any():
-        kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
-        lp.integrality_ = [kinds[int(flag)] for flag in model.integer]
-    return lp
+def _arrays(model: LinearModel) -> tuple[Any, ...]:
+    """A model as HiGHS takes it in one call: arrays, which are quicker to give than the parts of its own object."""
+    matrix, whole = model.matrix, model.integer
+    integral = np.zeros(model.n_columns, dtype=np.int32) if whole is None else whole.astype(np.int32)
+    columns = (np.asarray(own, dtype=np.float64) for own in (model.cost, model.col_lower, model.col_upper))
+    rows = (np.asarray(own, dtype=np.float64) for own in (model.row_lower, model.row_upper))
+    sense = highspy.ObjSense.kMaximize if model.maximise else highspy.ObjSense.kMinimize
+    return (
+        model.n_columns,
+        model.n_rows,
+        len(matrix.data),
+        int(highspy.MatrixFormat.kRowwise),
+        int(sense),
+        0.0,
+        *columns,
+        *rows,
+        matrix.indptr.astype(np.int32),
+        matrix.indices.astype(np.int32),
+        matrix.data.astype(np.float64),
+        integral,
+    )

@@ -219,13 +219,13 @@ def _with_counts(
     at_places = {name: _places(grounded, name, classes, n) for name in names}
     chosen = range(n) if meant is None else np.unique(classes[meant.astype(bool)]).tolist()
     for number in chosen:
-        many = int(grounded.counts[at_atoms[number]].sum()) > MOST_EMPTIED
+        atoms = at_atoms[number]
+        many = int(grounded.counts[atoms].sum()) > MOST_EMPTIED
         if many and beyond:
-            yield Fact((Term.total(COUNT, at_atoms[number]),), 1, None)
+            yield Fact((Term.total(COUNT, atoms),), 1, None)
         for kind, row in enumerate(rows if many else (*rows, *beyond)):
-            terms = [_weighted(name, at_places[name][number], coef) for name, coef in row.coefs]
-            weights = row.per_record[at_atoms[number]]
-            terms.append(Term(COUNT, at_atoms[number][weights != 0], weights[weights != 0]))
+            terms = [Term.times(name, at_places[name][number], coef) for name, coef in row.coefs]
+            terms.append(_per_record(row.per_record, atoms))
             if own := tuple(term for term in terms if len(term.places)):
                 yield Fact(own, 0, 0 if row.exact else None, kinds[kind])
 
@@ -254,9 +254,8 @@ def _of_units(grounded: GroundedData, ties: Sequence[Tie], classes: Ints, meant:
         coefs, per_record, most = _scaled(grounded, tie)
         at_places = {name: _places(grounded, name, classes, n) for name, _ in coefs}
         for number in np.unique(classes[chosen]).tolist():
-            terms = [_weighted(name, at_places[name][number], coef) for name, coef in coefs]
-            weights = per_record[at_atoms[number]]
-            terms.append(Term(COUNT, at_atoms[number][weights != 0], weights[weights != 0]))
+            terms = [Term.times(name, at_places[name][number], coef) for name, coef in coefs]
+            terms.append(_per_record(per_record, at_atoms[number]))
             slack = math.ceil(tie.rounding * 10**most * int(grounded.counts[at_atoms[number]].sum()))
             if not tie.everywhere and not _obeyed(grounded, terms, slack, inequality=tie.relation.inequality):
                 continue
@@ -282,5 +281,8 @@ def _numbered(values: Ints) -> Ints:
     return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _weighted(response: str, places: Ints, weight: int) -> Term:
-    return Term(response, places, np.broadcast_to(np.int64(weight), len(places)))  # one number in memory
+def _per_record(weights: Ints, atoms: Ints) -> Term:
+    """What the records of some atoms add to a relation."""
+    own = weights[atoms]
+    kept = own != 0
+    return Term(COUNT, atoms, own) if kept.all() else Term(COUNT, atoms[kept], own[kept])

@@ -1,13 +1,23 @@
 """The count of bits: what it allows, what it looks at in large databases, and that it looks at no value."""
 
-from itertools import product
+from itertools import chain, combinations, product
 
 import numpy as np
 import pytest
 
 from reticent.queries.audit import digits as digits_module
 from reticent.queries.audit.auditor import Auditor
-from reticent.queries.audit.bits import Measured, rests_on_few, spread_of, squared_spread, total_bits
+from reticent.queries.audit.bits import (
+    SHARE,
+    Measured,
+    in_doubt,
+    rests_on_few,
+    spread_of,
+    squared_spread,
+    told_of,
+    total_bits,
+    worst_group,
+)
 from reticent.queries.audit.digits import Digits, odd_ones
 from reticent.queries.audit.ranges import People, Range
 from reticent.queries.columns import Columns
@@ -50,6 +60,31 @@ def test_bits_and_spreads_are_those_of_all_values() -> None:
     shares = np.bincount(sums) / len(sums)
     exact = -(shares[shares > 0] * np.log2(shares[shares > 0])).sum()
     assert total_bits(np.array([6.0]), np.log2(5), spread_of(5))[0] == pytest.approx(exact, abs=0.02)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_those_out_of_doubt_are_in_no_set_of_which_too_much_is_told(seed: int) -> None:
+    """All sets of seven unknowns: leaving out what is not in doubt loses none, and the search ends at the same one."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 2, (int(rng.integers(1, 5)), 7)) * 1.0
+    shares = [rows.T @ np.linalg.inv(rows @ rows.T + rng.uniform(0.01, 0.5) * np.eye(len(rows))) @ rows]
+    unknown = rng.uniform(0.5, 4.0, 7)
+
+    def beyond(chosen: tuple[int, ...]) -> float:
+        own = list(chosen)
+        return told_of([shares[0][np.ix_(own, own)]]) - SHARE * float(unknown[own].sum())
+
+    left = set(in_doubt(shares, unknown).tolist())
+    every = chain.from_iterable(combinations(range(7), n) for n in range(1, 8))
+    for chosen in every:
+        if beyond(chosen) > 1e-9:
+            kept = tuple(k for k in chosen if k in left)
+            assert kept, "a set of which too much is told is lost"
+            assert beyond(kept) >= beyond(chosen) - 1e-9
+    found = worst_group(shares, unknown).beyond
+    own = sorted(left)
+    again = worst_group([shares[0][np.ix_(own, own)]], unknown[own]).beyond if own else 0.0
+    assert max(found, 0.0) == pytest.approx(max(again, 0.0))
 
 
 def test_a_measured_row_is_told_of_as_it_is_said() -> None:

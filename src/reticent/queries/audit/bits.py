@@ -55,6 +55,7 @@ class Measured:
     # the rows that were taken in, and each of `rows` as a combination of these
     _taken: list[Ints] = field(default_factory=list)
     _made: Floats = field(init=False)
+    _last: tuple[int, Ints, tuple[Floats, Floats] | None] | None = None
 
     def __post_init__(self) -> None:
         self.rows = np.zeros((8, len(self.units)))
@@ -126,7 +127,15 @@ class Measured:
         return np.asarray(along @ self._made[: self.length, : self.length], dtype=np.float64)
 
     def _next(self, row: Ints) -> tuple[Floats, Floats] | None:
-        """The part that is new, and what combination of the rows that were taken in and this one it is."""
+        """The part that is new, and what combination of the rows that were taken in and this one it is.
+
+        A row is looked at before it is taken in, so the last one is kept.
+        """
+        if self._last is None or self._last[0] != self.length or not np.array_equal(self._last[1], row):
+            self._last = self.length, row, self._found(row)
+        return self._last[2]
+
+    def _found(self, row: Ints) -> tuple[Floats, Floats] | None:
         scaled = row * np.sqrt(self.units * self.spread)
         done = self.rows[: self.length]
         along = done @ scaled
@@ -144,7 +153,7 @@ class Measured:
     def back_to(self, length: int) -> None:
         """Forget the rows after this many."""
         if length < self.length:
-            self.length = length
+            self.length, self._last = length, None
             del self._taken[length:]
             self.known = np.asarray((self.rows[:length] ** 2).sum(axis=0))
 
@@ -171,6 +180,25 @@ def told_of(shares: Sequence[Floats]) -> float:
     """How many bits independent systems of rows tell about unknowns, given their parts of the projections."""
     found = [np.linalg.slogdet(np.eye(len(share)) - share) for share in shares]
     return sum(math.inf if sign <= 0 else max(0.0, -0.5 * float(size) / math.log(2)) for sign, size in found)
+
+
+def in_doubt(shares: Sequence[Floats], unknown: Floats) -> Ints:
+    """The unknowns that a set may have of which rows reveal too much; if there are none, there is no such set.
+
+    What rows tell of a set grows faster than the set (it is supermodular). So one of which all rows, beside all others, tell
+    no more than they may can be left out of any set of which they tell too much, and they still do.
+    """
+    left = np.arange(len(unknown))
+    while len(left):
+        inverses = [np.linalg.inv(np.eye(len(left)) - share[np.ix_(left, left)]) for share in shares]
+        if any(float(np.diag(inverse).min()) < 1 - NOTHING_NEW for inverse in inverses):
+            break  # digits are lost
+        own = np.sum([0.5 * np.log2(np.maximum(np.diag(inverse), 1.0)) for inverse in inverses], axis=0)
+        kept = left[own > SHARE * unknown[left]]
+        if len(kept) == len(left):
+            break
+        left = kept
+    return left
 
 
 def worst_group(shares: Sequence[Floats], unknown: Floats) -> Group:

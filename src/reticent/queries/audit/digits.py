@@ -23,6 +23,7 @@ from reticent.queries.audit.bits import (
     SHARE,
     Measured,
     by_lattice,
+    in_doubt,
     rests_on_few,
     told_of,
     total_bits,
@@ -226,7 +227,7 @@ class Digits:
         return kind if self.range.squares > 0 else PLAIN
 
     def _coefficients(self, row: LinearRow) -> Ints:
-        return row.coefficients(np.arange(len(self.people.counts)))
+        return row.everywhere(len(self.people.counts))
 
     def _catch_up(self) -> None:
         """Take in what was released since the last look."""
@@ -396,7 +397,11 @@ class _Scene:
             own, unknown = own[kept], unknown[kept]
         if bool((sum(known[own] for known in self.known) * self._most(own) <= SHARE * unknown).all()):
             return False
-        return worst_group([part.T @ part for part in self._parts(own)], unknown).beyond > 0
+        shares = [part.T @ part for part in self._parts(own)]
+        left = in_doubt(shares, unknown)
+        if len(left) == 0:
+            return False
+        return worst_group([share[np.ix_(left, left)] for share in shares], unknown[left]).beyond > 0
 
     def _most(self, own: Ints) -> float:
         """Σ of the classes' shares of the projection times this is at least what rows reveal of any set of them.

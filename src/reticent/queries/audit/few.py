@@ -162,11 +162,16 @@ class FewRespondents:
 def _people_of_classes(columns: Columns, proposal: Proposal, minimum: int) -> list[People | None]:
     """The respondents of each class; None for a crowded class, which has enough of them."""
     partition = proposal.partition
-    unit_class = np.repeat(partition.class_of, np.diff(columns.start))
-    pairs = np.unique(np.column_stack((unit_class, columns.entity)), axis=0)
-    counts = np.bincount(pairs[:, 0], minlength=partition.n_classes)
-    ends = np.concatenate(([0], np.cumsum(counts)))
-    return [
-        None if counts[c] >= minimum else frozenset(pairs[ends[c] : ends[c + 1], 1].tolist())
-        for c in range(partition.n_classes)
-    ]
+    classes, people = partition.class_of[columns.column_of], columns.entity
+    if not columns.one_each:  # each respondent of a class counts once
+        width = int(people.max(initial=0)) + 1
+        classes, people = np.divmod(np.unique(classes * width + people), width)
+    counts = np.bincount(classes, minlength=partition.n_classes)
+    out: list[People | None] = [None if n >= minimum else frozenset() for n in counts.tolist()]
+    few = np.flatnonzero(counts[classes] < minimum)
+    members: dict[int, list[int]] = {}
+    for c, person in zip(classes[few].tolist(), people[few].tolist()):
+        members.setdefault(c, []).append(person)
+    for c, own in members.items():
+        out[c] = frozenset(own)
+    return out

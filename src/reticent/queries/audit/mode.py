@@ -3,7 +3,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,20 +17,20 @@ from reticent.queries.audit.digits import Digits
 from reticent.queries.audit.moments import Moments
 from reticent.queries.audit.products import ProductWatch
 from reticent.queries.audit.ranges import People, Range
+from reticent.queries.audit.single import SingleRules
 from reticent.queries.audit.watch import own_columns, table_cells
 from reticent.queries.canonical import COUNT, RecordSet
 from reticent.queries.columns import Columns
-from reticent.queries.fitting import fit_without_one, leverage
 from reticent.queries.fixed import finite
 from reticent.queries.indexed import AS_BEFORE
 from reticent.queries.language import REGRESSIONS, Statistic
 from reticent.queries.modes import ANSWERED, Decision, Request, Setting
-from reticent.queries.pieces import Piece, as_before, complete, pieces
+from reticent.queries.pieces import Piece, as_before, pieces
 from reticent.queries.policy import Bounds
 from reticent.queries.policy import SimulatableOptions as SimulatableOptions
 from reticent.queries.refusals import HIDDEN, RISK, Answer, Row, StaffReason
 from reticent.queries.rules import SetRules
-from reticent.queries.statistics import design_matrix, evaluate, exact_sum
+from reticent.queries.statistics import evaluate
 from reticent.releases.rows import LinearRow, Undecided
 
 LINEAR = frozenset({"count", "sum", "avg", "variance", "stddev", "ratio", "corr", "linreg", "logreg", "km"})
@@ -45,6 +44,7 @@ class AuditedMode:
     _auditors: dict[tuple[str, ...], Auditor] = field(default_factory=dict)
     _watches: dict[tuple[str, ...], ProductWatch] = field(default_factory=dict)
     _digits: dict[str, Digits] = field(default_factory=dict)
+    _before: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
 
     name: ClassVar[str] = "exact"
     by_value: ClassVar[bool] = True
@@ -84,6 +84,7 @@ class AuditedMode:
         table: list[list[Any]] = [[None] * len(request.query.statistics) for _ in request.cells]
         told: dict[str, None] = {}
         reasons: list[StaffReason] = []
+        self._settle()
         for c in _widest_first(request):
             for s, statistic in enumerate(request.query.statistics):
                 records = request.cells[c].records
@@ -93,8 +94,6 @@ class AuditedMode:
                     continue
                 table[c][s], parts = outcome
                 told.update(dict.fromkeys(_system(piece) for piece in parts))
-        for auditor in self._auditors.values():
-            auditor.forget_undo()
         remember = {"told": sorted(told)}
         if not any(value is not None for values in table for value in values):
             return Decision(RISK, tuple(reasons), remember)
@@ -121,8 +120,17 @@ class AuditedMode:
                 raise _ties_gone(request.release)
         if not found.issuperset(remember.get("told", ())):
             raise _ties_gone(request.release)
+        self._settle()
+
+    def undo(self) -> None:
+        """Take back what the last decision released: it was not given out."""
+        self._take_back(self._before)
+
+    def _settle(self) -> None:
+        """What was released so far is final; what is released from here on can be taken back."""
         for auditor in self._auditors.values():
             auditor.forget_undo()
+        self._before = {key: auditor.mark() for key, auditor in self._auditors.items()}
 
     def rank(self) -> int:
         """Number of independent rows released, over all responses."""
@@ -145,6 +153,7 @@ class AuditedMode:
             auditor = self._make(tuple(key))
             auditor.restore(mine)
             self._auditors[tuple(key)] = auditor
+        self._settle()
 
     def _release(
         self, statistic: Statistic, records: RecordSet, release: int
@@ -192,6 +201,10 @@ class AuditedMode:
                 return reason
         return None
 
+    @property
+    def _single(self) -> SingleRules:
+        return SingleRules(self.setting, by_value=self.by_value)
+
     def _take_back(self, marks: Mapping[tuple[str, ...], tuple[int, int]]) -> None:
         """Take back the rows released since the marks were these."""
         for attribute, mark in marks.items():
@@ -205,69 +218,18 @@ class AuditedMode:
             auditor = self._auditor(piece)
             rule = auditor.rules.broken(auditor.columns, auditor.columns.mask(piece.records))
             if rule is None and piece.known and auditor.rules.weighs:
-                weights = piece.row(self.setting.universe).coefficients(np.arange(auditor.columns.n_columns))
+                weights = piece.row(self.setting.universe).everywhere(auditor.columns.n_columns)
                 rule = auditor.rules.broken_weighted(auditor.columns, weights)
             if rule is not None:
                 return StaffReason(rule, f"{auditor.columns.name}: the record set itself")
-            if self.by_value and len(piece.responses) == 2 and self._flat(piece):
+            if self.by_value and len(piece.responses) == 2 and self._single.flat(piece):
                 return StaffReason("spread", f"{auditor.columns.name}: the values of all records would be known")
-        if self._outlying(statistic, records):
+        if self._single.outlying(statistic, records):
             return StaffReason(
                 "leverage", "one record has most of a public number, so its product with it decides the sum"
             )
         if statistic.name in REGRESSIONS:
-            return self._regression_rules(statistic, records)
-        return None
-
-    def _outlying(self, statistic: Statistic, records: RecordSet) -> bool:
-        """Whether one record decides a sum of products with a public number: a correlate, or what a regression explains.
-
-        The predictors of a regression are judged together by its own leverage.
-        """
-        names = statistic.variables if statistic.name == "corr" else ()
-        if statistic.name in REGRESSIONS:
-            names = statistic.variables[:1]
-        universe = self.setting.universe
-        here = universe.versions[records.version]
-        rows = universe.records(complete(universe, records, statistic.variables)) if names else ()
-        for name in names:
-            public = here.levels[name].numbers is not None if name in here.levels else universe.told_by_filters(name)
-            if public and len(rows):
-                x = np.column_stack((np.ones(len(rows)), here.data.numbers((name,))[rows, 0]))
-                if float(leverage(x).max()) > self.setting.policy.leverage:
-                    return True
-        return False
-
-    def _flat(self, piece: Piece) -> bool:
-        """Whether a sum of squares, with the sum, leaves each value hardly any room around the mean.
-
-        |x − mean| ≤ √((n − 1) / n · Σ (x − mean)²) for each record (Samuelson 1968): 0 if all values are the same.
-        """
-        universe = self.setting.universe
-        for name in set(piece.responses):
-            inside = complete(universe, piece.records, (name,))
-            n, total = exact_sum(universe, inside), exact_sum(universe, inside, name)
-            around = exact_sum(universe, inside, name, name) - total * total / n
-            near = Fraction(str(self.setting.policy.interval)) / 100 * total / n
-            if around <= 0 or around * (n - 1) / n < near * near:
-                return True
-        return False
-
-    def _regression_rules(self, statistic: Statistic, records: RecordSet) -> StaffReason | None:
-        """A record with high leverage, or a fit that is too good, shows values although no sum does."""
-        inside = complete(self.setting.universe, records, statistic.variables)
-        x, y, _ = design_matrix(self.setting.universe, inside, statistic)
-        policy = self.setting.policy
-        if len(x) == 0 or float(leverage(x).max()) > policy.leverage:
-            return StaffReason("leverage", "one record decides its own fitted value")
-        fitted = evaluate(statistic, self.setting.universe, records)
-        if fitted is None:
-            return StaffReason("regression", "the model cannot be fitted")
-        if self.by_value and fitted.get("r_squared", 0.0) > policy.r_squared:
-            return StaffReason("r squared", "the model predicts single values too well")
-        owner = self.setting.universe.entities(inside.version)[self.setting.universe.records(inside)]
-        if self.by_value and statistic.name == "linreg" and fit_without_one(x, y, owner) > policy.r_squared:
-            return StaffReason("r squared", "without one respondent the model predicts single values too well")
+            return self._single.regression(statistic, records)
         return None
 
     def _auditor(self, piece: Piece) -> Auditor:
@@ -277,6 +239,7 @@ class AuditedMode:
     def _auditor_of(self, key: tuple[str, ...]) -> Auditor:
         if key not in self._auditors:
             self._auditors[key] = self._make(key)
+            self._before[key] = self._auditors[key].mark()
         return self._auditors[key]
 
     def _make(self, key: tuple[str, ...]) -> Auditor:
