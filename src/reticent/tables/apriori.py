@@ -51,7 +51,8 @@ class EntryGroup:
 class Knowledge:
     """A verdict with what was known beforehand worked in; NaN where nothing was said about cost or bounds.
 
-    `stated` has the cells whose protection levels somebody gave, rather than a rule.
+    `stated` has the cells whose protection levels somebody gave, rather than a rule. `of_one` are the least and the largest sum
+    that each cell can have because somebody is in it.
     """
 
     verdict: Judgement
@@ -60,6 +61,7 @@ class Knowledge:
     upper_bound: Floats
     notes: tuple[str, ...] = ()
     stated: frozenset[int] = frozenset()
+    of_one: tuple[Floats, Floats] | None = None
 
 
 def apply_groups(table: Table, relations: Relations, verdict: Judgement, groups: Sequence[EntryGroup]) -> Knowledge:

@@ -6,7 +6,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Floats
+from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import DataError, PlanError
 from reticent.data.cells import CellStatus
 from reticent.data.published_table import COUNT, MAGNITUDE, WEIGHTED
@@ -80,13 +80,16 @@ def build_problem(
     low = np.maximum(low, _floors(table, status, told_apart=not (hide_empty or exchanged or stated)))
     if hide_empty:
         low = np.maximum(low, _floors_of_codes(table))
+    least, most = _ends_of_one(table, knowledge, hide_empty=hide_empty)
+    low = np.maximum(low, least)
     low = np.maximum(low, _with_totals(low, relations, table.values))
-    upper = verdict.upper_protection
+    upper = np.minimum(verdict.upper_protection, most - table.values)
     high = np.where(primary, np.maximum(high, table.values + upper), high)
     if bounds.upper is None or str(bounds.upper).strip().endswith("max"):
         # nobody's own knowledge: hiding everything must leave room for every level
         open_above = np.isnan(knowledge.upper_bound)
         high = np.where(open_above, np.maximum(high, table.values + upper.max(initial=0.0)), high)
+    high = np.minimum(high, most)
     lower = np.where(primary, np.minimum(verdict.lower_protection, table.values - low), 0.0)
     costs = cost_of(table, cost)
     costs = np.where(np.isnan(knowledge.cost), costs, knowledge.cost)
@@ -141,15 +144,29 @@ def _floors(table: Table, status: NDArray[np.int8], *, told_apart: bool) -> Floa
 
 def _floors_of_codes(table: Table) -> Floats:
     """What the list of codes says where empty cells are hidden: somebody has a code that only records can have brought in."""
-    floors = np.full(table.n_cells, -np.inf)
     if table.kind == MAGNITUDE:
-        return floors
+        return np.full(table.n_cells, -np.inf)
     floor = max(floor_of(table.kind, unit=10.0**-table.decimals, told_apart=True), table.least)
+    return np.asarray(np.minimum(np.where(_proved_by_code(table), floor, -np.inf), table.values))
+
+
+def _proved_by_code(table: Table) -> Mask:
+    """Totals of single codes that only records can have brought in."""
+    found = np.zeros(table.n_cells, dtype=bool)
     below_total = table.codes > 0
     for at, dimension in enumerate(table.dimensions):
         alone = below_total[:, at] & (below_total.sum(axis=1) == 1)
-        floors[alone & ~dimension.declared[table.codes[:, at]]] = floor
-    return np.asarray(np.minimum(floors, table.values))
+        found |= alone & ~dimension.declared[table.codes[:, at]]
+    return found
+
+
+def _ends_of_one(table: Table, knowledge: Knowledge, *, hide_empty: bool) -> tuple[Floats, Floats]:
+    """Between what a cell lies because somebody is in it; where empty cells are hidden too, only codes tell who is there."""
+    if knowledge.of_one is None:
+        return np.full(table.n_cells, -np.inf), np.full(table.n_cells, np.inf)
+    known = _proved_by_code(table) if hide_empty else np.ones(table.n_cells, dtype=bool)
+    least, most = knowledge.of_one
+    return np.where(known, least, -np.inf), np.where(known, most, np.inf)
 
 
 def _with_totals(low: Floats, relations: Relations, values: Floats) -> Floats:

@@ -17,6 +17,7 @@ from reticent.tables.apriori import Knowledge
 from reticent.tables.judge import LinkedTable, judge_linked
 from reticent.tables.make import Making, make_tables
 from reticent.tables.memory import Memory
+from reticent.tables.of_one import ends_of_one, limits_note, limits_of_tables
 from reticent.tables.request import TableRequest, WantedTable, rules_of_counts
 from reticent.tabulation.code_columns import CodeColumns
 from reticent.tabulation.codings import Coding, Row, codings_of, rows_within
@@ -108,6 +109,8 @@ def _judged(
     tables, notes = make_tables(wanted, how, progress)
     codings, said = _codings(wanted, tables)
     system, knowledge = judge_linked(tables, request.a_priori, codings)
+    limits = limits_of_tables(wanted) if request.find_relations else []
+    knowledge = replace(knowledge, of_one=ends_of_one(system.table, limits))
     return ResponseTables(
         system,
         knowledge,
@@ -116,7 +119,7 @@ def _judged(
         {at: one.earlier for at, one in enumerate(wanted) if one.earlier is not None},
         {at: one.previous for at, one in enumerate(wanted) if one.previous is not None},
         frozenset(at for at, number in enumerate(numbers) if number >= len(request.tables)),
-        (*notes, *said),
+        (*notes, *said, *limits_note(_name(wanted[0]), limits)),
         {at: one.memory for at, one in enumerate(wanted) if one.memory != Memory()},
         tuple(rows_within(system, codings)),
     )

@@ -13,7 +13,7 @@ from reticent.data.response_relations import COUNT, ResponseRelation
 from reticent.data.schema import Kind
 from reticent.data.table import DimensionSpec
 from reticent.tabulation.assemble import MAX_DECIMALS
-from reticent.tabulation.class_limits import ties_by_class
+from reticent.tabulation.class_limits import OfOne, limits_of_one, ties_by_class
 from reticent.tabulation.dimensions import build_dimension
 from reticent.tabulation.joint import cell_numbers
 from reticent.tabulation.linked import System
@@ -60,6 +60,15 @@ def ties_in_records(
             if classes and data.schema.entity is None:  # counts are those of records
                 ties += ties_by_class(own, dimension, places.astype(np.int64))
     return ties
+
+
+def limits_in_records(data: Microdata, response: str, dimensions: Sequence[DimensionSpec]) -> list[OfOne]:
+    """What one record of a response has at least, as far as everybody knows it from its codes or from all records."""
+    coded = []
+    for spec in dict.fromkeys(dimensions):
+        dimension, nodes = build_dimension(data, spec)
+        coded.append((dimension, nodes[data.encoded(spec.variable).codes].astype(np.int64)))
+    return limits_of_one(_record_numbers(data, (response,)), response, coded)
 
 
 def ties_in_cells(systems: Sequence[System], declared: Sequence[ResponseRelation], *, find: bool = True) -> list[Tie]:

@@ -21,9 +21,11 @@ from reticent.data.response_relations import COUNT, ResponseRelation, relation_o
 MOST_SEARCHED = 12
 """Up to this many responses relations are looked for; with more, those declared count."""
 EVIDENCE = 3  # further rows, beyond those that determine a relation, that must satisfy it
-_ROWS_FOR_ORDER = 8  # rows from which on `part <= whole` everywhere is not an accident
+ROWS_FOR_ORDER = 8
+"""Rows from which on `part <= whole` everywhere is not an accident."""
 _CLOSE = 0.5  # a part somewhere reaches this share of its whole
-_OFTEN = 0.05  # the share of records with the largest (or least) number from which on it is a limit
+OFTEN = 0.05
+"""The share of records with the largest (or least) number from which on it is a limit."""
 _SAMPLE = 400  # rows that propose linear relations; all rows decide
 LARGE = 50.0  # how many times its rounding a number is, typically, before relations up to rounding are looked for
 LARGEST_FACTOR = 10_000
@@ -256,7 +258,7 @@ def _proportional(numbers: Numbers, one: str, others: Sequence[str]) -> list[Res
 
 def _ordered(numbers: Numbers, known: Sequence[ResponseRelation]) -> list[ResponseRelation]:
     """`part <= whole` in every row, where no equality says it already; what follows from two others is left out."""
-    if numbers.n_rows < _ROWS_FOR_ORDER:
+    if numbers.n_rows < ROWS_FOR_ORDER:
         return []
     implied = {pair for relation in known for pair in _parts_of(relation)}
     names = [name for name, column in numbers.columns.items() if name != COUNT and not (column < 0).any()]
@@ -281,7 +283,7 @@ def _for_each_record(numbers: Numbers, known: Sequence[ResponseRelation]) -> lis
 
     So everybody takes it for a limit: a response of 0 and 1 is never more than the number of records.
     """
-    if COUNT not in numbers.columns or not numbers.of_records or numbers.n_rows < _ROWS_FOR_ORDER:
+    if COUNT not in numbers.columns or not numbers.of_records or numbers.n_rows < ROWS_FOR_ORDER:
         return []
     tied = {
         name for relation in known if COUNT in relation.names and len(relation.names) == 2 for name in relation.names
@@ -291,7 +293,7 @@ def _for_each_record(numbers: Numbers, known: Sequence[ResponseRelation]) -> lis
         column = numbers.columns[name]  # a missing number is 0 in sums, which is never above the largest
         for sign, end in ((1, column.max(initial=0.0)), (-1, column.min(initial=np.inf))):
             limit = Fraction(float(end)).limit_denominator(10**6)
-            if limit > 0 and int((column == end).sum()) >= max(_ROWS_FOR_ORDER, _OFTEN * len(column)):
+            if limit > 0 and int((column == end).sum()) >= max(ROWS_FOR_ORDER, OFTEN * len(column)):
                 terms = [(COUNT, sign * limit), (name, Fraction(-sign))]
                 found.append(relation_of(terms, inequality=True, declared=False))
     return [one for one in found if max(abs(c) for c in one.coefs) <= LARGEST_FACTOR]
@@ -311,6 +313,6 @@ def _parts_of(relation: ResponseRelation) -> list[tuple[str, str]]:
 
 def _is_part(part: Floats, whole: Floats) -> bool:
     there = part > 0
-    if int(there.sum()) < _ROWS_FOR_ORDER or (part > whole).any():
+    if int(there.sum()) < ROWS_FOR_ORDER or (part > whole).any():
         return False
     return bool((part[there] >= _CLOSE * whole[there]).any())

@@ -205,7 +205,10 @@ class SuppressionMethod(Parameters):
         try:
             self._find(engine, run, started + _FIRST_STEP * run.seconds)
         except InfeasibleError as err:
-            raise _explained(problem, err) from err
+            reason = _explained(problem, err)
+            if reason.cells:
+                raise reason from err
+            self._generously(engine, reason)
         return _conclude(self, engine, cost, run.earlier is None, started, part(run.progress, 0.9, 1.0))
 
     def _find(self, engine: Engine, run: _Run, first_step: float) -> None:
@@ -231,6 +234,18 @@ class SuppressionMethod(Parameters):
             secure(engine, problem.forced if engine.under_way is None else engine.under_way)
             with clock.within(engine.deadline):
                 engine.clean(until=engine.deadline)
+
+    def _generously(self, engine: Engine, reason: InfeasibleError) -> None:
+        """A pattern although the search takes there to be none, where the attacker finds nothing in the one that hides all.
+
+        Factors of very different size in one relation can mislead the search; what counts is what the attacker finds.
+        """
+        if engine.missing(engine.problem.candidates | engine.problem.forced):
+            raise reason
+        engine.master.bound = 0.0
+        secure(engine, engine.problem.forced)
+        with clock.within(engine.deadline):
+            engine.clean(until=engine.deadline)
 
     def _search_in_two_steps(self, engine: Engine, until: float) -> None:
         """Search against an attacker who does not know that all values are whole, then complete against one who does.
