@@ -54,7 +54,8 @@ not single records.
 """
 TABLES = """Cells are sums over the same atoms and units in every table, so that relations between cells need no facts of their
 own. An unsafe cell is a *watch*: what can be inferred must cover its required interval. A table of sums also reveals where nobody
-is. Values with fewer decimals than the data are intervals by the tie rule of the writer."""
+is, and of any method that somebody is where a sum cannot be 0. Values with fewer decimals than the data
+are intervals by the tie rule of the writer."""
 ANSWERS = """A refusal reveals nothing to an attacker who does not know the rules; what follows from the rules of the
 policy is for the transparent attacker."""
 

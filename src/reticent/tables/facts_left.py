@@ -18,7 +18,7 @@ from reticent.base.errors import DataError
 from reticent.data import published_table
 from reticent.data.declarations import Declarations
 from reticent.data.facts import COUNT, Fact, Facts, Interval, Term, Watch
-from reticent.data.published_table import EMPTY, HIDDEN, PUBLISHED, PublishedTable, plain
+from reticent.data.published_table import EMPTY, PUBLISHED, PublishedTable, plain
 from reticent.data.table import Table
 from reticent.tables.attack.public import public_bounds
 from reticent.tables.listing import nodes_of, with_empty, with_unlisted
@@ -28,6 +28,7 @@ from reticent.tables.perturb.origins import ALIKE, origins_of
 from reticent.tables.perturb.random_rounding import RandomRounding
 from reticent.tables.perturb.small_counts import small_count_bounds
 from reticent.tables.result import ProtectedTable
+from reticent.tables.somebody import by_status, by_value
 from reticent.tables.suppression import SUPPRESSION_METHODS
 from reticent.tabulation.cell_atoms import CellAtoms, atoms_of_cells
 from reticent.tabulation.ground import GroundedData
@@ -139,8 +140,9 @@ def facts_of_table(
         return Facts(release, (), certified=False, beyond=WEIGHTED)
     rows, told, places = stated.rows, stated.told, stated.places
     facts = list(stated.facts().values())
-    if places.response != COUNT and stated.exact and not published.signed:
-        facts += _emptiness(rows, places.cells)
+    if places.response != COUNT:
+        facts += by_status(rows.published, rows.inner, places.cells) if stated.exact else ()
+        facts += by_value(grounded, places.response, told.ends, places.cells)
     facts += _beforehand(rows, places, known or {})
     watches = _watches(rows, told, places, _whole(rows.scale, required or {}, known or {}), release)
     return Facts(release, tuple(facts), (), watches, certified=not told.beyond, beyond=told.beyond)
@@ -282,17 +284,6 @@ def decimal_ends(published: PublishedTable, row: int, scale: int) -> tuple[int, 
     low += plain(low / scale, published.decimals) != text
     high -= plain(high / scale, published.decimals) != text
     return int(low), int(high)
-
-
-def _emptiness(rows: Rows, cells: CellAtoms) -> list[Fact]:
-    """What a table of magnitudes says of counts: nobody is in an empty cell, somebody in every other one."""
-    found = []
-    for row, status in enumerate(rows.published.status):
-        atoms = cells.of(row)
-        if not rows.inner[row] or not len(atoms) or (status == HIDDEN and rows.published.hides_empty):
-            continue
-        found.append(Fact((Term.total(COUNT, atoms),), *((0, 0) if status == EMPTY else (1, None))))
-    return found
 
 
 def _beforehand(rows: Rows, places: _Places, known: ByCodes) -> list[Fact]:
