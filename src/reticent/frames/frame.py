@@ -217,14 +217,28 @@ class Frame:
 
 
 def as_text(column: pl.Series) -> pl.Series:
-    """Values as code text: whole numbers without a decimal point, everything else as written."""
+    """Values as code text: whole numbers without a decimal point, everything else as written.
+
+    The text of a value does not depend on the values of others: what was 20 stays 20 when the only 88.5 is blanked.
+    """
     if column.dtype == pl.String:
         return column
     if column.dtype.is_float():
-        whole = column.fill_nan(None).drop_nulls()
-        if len(whole) == 0 or bool((whole == whole.round()).all() and (whole.abs() < 2**53).all()):
-            return column.fill_nan(None).cast(pl.Int64).cast(pl.String)
+        column = column.fill_nan(None)
+        return column.cast(pl.Int64).cast(pl.String) if _all_whole(column) else _without_point(column)
     return column.cast(pl.String)
+
+
+def _all_whole(column: pl.Series) -> bool:
+    """Whether all values that are there are whole numbers that a float has exactly."""
+    there = column.drop_nulls()
+    return bool((there == there.round()).all() and (there.abs() < 2**53).all())
+
+
+def _without_point(column: pl.Series) -> pl.Series:
+    text = column.cast(pl.String)
+    whole = (column == column.round()) & (column.abs() < 2**53)
+    return text.zip_with(~whole.fill_null(False), text.str.strip_suffix(".0"))
 
 
 def natural_order(codes: set[str] | frozenset[str], *, numeric: bool) -> list[str]:
@@ -275,12 +289,25 @@ def _fits(column: pl.Series, dtype: pl.DataType) -> bool:
 
 
 def _detached(column: pl.Series) -> pl.Series:
-    """A column made again from its values."""
+    """A column made again from its values, of a type that follows from them alone.
+
+    The type that it had says more: whole numbers of a type with decimals, or with room for large ones, have or had a record
+    that needs it.
+    """
     dtype = pl.String if column.dtype in (pl.Categorical, pl.Enum) else column.dtype
     if dtype.is_numeric() and not dtype.is_decimal():
-        values = pl.Series(column.name, np.array(column.fill_null(0).to_numpy()), dtype=dtype)
+        column = _plain_numbers(column)
+        values = pl.Series(column.name, np.array(column.fill_null(0).to_numpy()), dtype=column.dtype)
         return values.set(column.is_null(), None) if column.null_count() else values
     return pl.Series(column.name, column.cast(dtype).to_list(), dtype=dtype)
+
+
+def _plain_numbers(column: pl.Series) -> pl.Series:
+    """Whole numbers as 64-bit integers; others stay as they are, because each type of float writes them in its own way."""
+    if column.dtype.is_float():
+        there = column.fill_nan(None)
+        return there.cast(pl.Int64) if _all_whole(there) else column
+    return column.cast(pl.Int64) if _fits(column, pl.Int64()) else column
 
 
 def _refuse_duplicates(names: Sequence[str]) -> None:

@@ -88,6 +88,8 @@ def fixed_file(table: pl.DataFrame, schema: Schema, path: Path) -> FixedFile:
 def _cells(column: pl.Series, variable: Variable) -> pl.Series:
     """Values as text; missing ones as exactly the code, since ARGUS compares text."""
     text = as_text(column)
+    if variable.decimals and column.dtype.is_numeric():
+        column = column.cast(pl.Float64)
     if variable.decimals and column.dtype.is_float() and column.round(variable.decimals).equals(column):
         fixed = [None if value is None else f"{value:.{variable.decimals}f}" for value in column.to_list()]
         text = pl.Series(column.name, fixed, dtype=pl.String)

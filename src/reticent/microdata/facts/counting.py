@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a file tells about counts: exact sums where patterns do not overlap, else a transport problem of patterns to atoms."""
 
+from collections import Counter
+from collections.abc import Sequence
+
 import numpy as np
 
 from reticent.base.arrays import Ints
-from reticent.data.facts import COUNT
+from reticent.data.facts import COUNT, Ground
 from reticent.microdata.facts.builder import Builder, own_term, total
-from reticent.microdata.facts.matching import Matching
+from reticent.microdata.facts.matching import Matching, Shown
 
 
 def tell_counts(builder: Builder, matching: Matching, *, sampled: bool) -> None:
@@ -39,3 +42,23 @@ def _transport(builder: Builder, matching: Matching, patterns: Ints, signatures:
     for place, signature in enumerate(signatures.tolist()):
         terms = [total(COUNT, matching.atoms(signature)), own_term(flows[place])]
         builder.tell(terms, 0, None if sampled else 0, constant=-constant[place])
+
+
+def tell_near(builder: Builder, ground: Ground, columns: Sequence[Shown], bound: int | None) -> None:
+    """Counts of a table of the file that are within a bound of the true ones; without a bound, that what is shown exists.
+
+    Nothing is said where a code may be shown in several ways.
+    """
+    labels = []
+    for name, link, _ in columns:
+        shown = dict(link.pairs.tolist())
+        if len(shown) < len(link.pairs):
+            return
+        labels.append(np.array([shown[code] for code in ground.codes[:, ground.variables.index(name)].tolist()]))
+    of_atoms = np.column_stack(labels)
+    cells, cell = np.unique(of_atoms, axis=0, return_inverse=True)
+    published = Counter(zip(*(own.tolist() for _, _, own in columns), strict=True))
+    for number, labelled in enumerate(cells.tolist()):
+        there = published[tuple(labelled)]
+        low, high = (1 if there else 0, None) if bound is None else (max(there - bound, 0), there + bound)
+        builder.tell([total(COUNT, np.flatnonzero(cell.reshape(-1) == number))], low or None, high)

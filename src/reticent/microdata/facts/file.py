@@ -18,7 +18,7 @@ from reticent.data.published import MaskedFile
 from reticent.data.schema import Kind
 from reticent.microdata.facts import moved as moved  # registers its declarations
 from reticent.microdata.facts.builder import Builder, total
-from reticent.microdata.facts.counting import tell_counts
+from reticent.microdata.facts.counting import tell_counts, tell_near
 from reticent.microdata.facts.matched import tell_matched
 from reticent.microdata.facts.matching import Matching, Shown, matching_of
 from reticent.microdata.facts.seen import Drawn, Link, Number, Seen, View
@@ -72,6 +72,8 @@ def facts_left(
         numbers = [shown.number(grounded, name, number) for name, number in view.numbers.items() if name in told]
         if not alone or not tell_matched(builder, grounded, matching, numbers):
             tell_values(builder, grounded, matching, numbers, classes=own, sampled=seen.drawn is not None)
+    for near in seen.near:
+        tell_near(builder, grounded.ground, shown.linked(grounded, near.links), near.bound)
     if seen.drawn is not None:
         _tell_sizes(builder, grounded, shown, seen.drawn, seen.views[0])
     return builder.done(release)

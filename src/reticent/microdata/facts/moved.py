@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from reticent.microdata.facts.seen import Drawn, Seen
+from reticent.microdata.facts.seen import Drawn, Near, Seen
 from reticent.microdata.facts.steps import declares
 from reticent.microdata.mask.massc import Massc
 from reticent.microdata.mask.multiplicative import MultiplicativeNoise
@@ -29,7 +29,7 @@ RANKS = "how far ranks moved at most"
 MODEL = "what the model that drew the values reveals about the true ones"
 PULLED = "in which direction from the center each record lies, and which records lie outside"
 WEIGHTS = "how near the weights are to the true ones"
-COPIED = "how near the counts are to the true ones, and that shown combinations exist"
+COPIED = "how near counts without a stated bound are to the true ones, and how the search chose"
 
 
 @declares(Noise, tells="the other variables as they are; with `exact` the sums of the noisy numbers", beyond=NOISY)
@@ -130,6 +130,21 @@ def _massc(step: Massc, seen: Seen, facts: Mapping[str, Any]) -> Seen:
     return replace(seen.freed(names, FEW), drawn=Drawn(None)).noted(FEW)
 
 
-@declares(Safe, tells="the number of records", beyond=COPIED)
+@declares(
+    Safe,
+    tells="the number of records, that shown combinations exist, and that the counts of controlled tables are within a bound "
+    "that the plan states",
+    beyond=COPIED,
+)
 def _safe(step: Safe, seen: Seen, facts: Mapping[str, Any]) -> Seen:
-    return seen.freed(seen.schema.names, COPIED).noted(COPIED)
+    names, links = step.names_in(seen.schema), seen.views[0].links
+    told: list[tuple[tuple[str, ...], int | None]] = [(tuple(names), None)]
+    for table in step.controlled(names):
+        bound = step.single_bound if len(table) == 1 else step.crossed_bound
+        told += [] if bound is None else [(tuple(names[at] for at in table), bound)]
+    near = tuple(
+        Near({name: links[name] for name in own}, bound)
+        for own, bound in told
+        if seen.drawn is None and all(name in links for name in own)
+    )
+    return replace(seen.freed(seen.schema.names, COPIED).noted(COPIED), near=near)

@@ -114,6 +114,14 @@ class Drawn:
 
 
 @dataclass(frozen=True)
+class Near:
+    """A table of the published file whose counts are near the true ones: within `bound`, or at least not 0 where shown."""
+
+    links: Mapping[str, Link]
+    bound: int | None
+
+
+@dataclass(frozen=True)
 class Seen:
     """What is known of a file after some steps; `beyond` says in words what it may reveal that is not in here.
 
@@ -124,6 +132,7 @@ class Seen:
     views: tuple[View, ...]
     drawn: Drawn | None = None
     beyond: tuple[str, ...] = ()
+    near: tuple[Near, ...] = ()
 
     @classmethod
     def start(cls, grounded: GroundedData) -> "Seen":

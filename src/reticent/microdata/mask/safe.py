@@ -115,7 +115,7 @@ class Safe(Method):
                 "of 3; give the file one record for each respondent.",
                 variables=(schema.entity,),
             )
-        names = self._names(schema)
+        names = self.names_in(schema)
         for name in names:
             if schema[name].role in _UNWANTED:
                 raise DataError(
@@ -133,13 +133,13 @@ class Safe(Method):
                 f"{self.name}: {many} tables are controlled, 1 to {MOST_TABLES} are possible; name tables, or lower ways."
             )
 
-    def _names(self, schema: Schema) -> tuple[str, ...]:
+    def names_in(self, schema: Schema) -> tuple[str, ...]:
         stay = [v.name for v in schema.variables if v.role is not Role.IDENTIFIER]
         return tuple(name for name in stay if not self.variables or name in self.variables)
 
     def schema_after(self, schema: Schema) -> Schema:
         """Identifiers and variables that are not named are gone; nothing belongs to households any more."""
-        names = self._names(schema)
+        names = self.names_in(schema)
         left = schema.without(tuple(name for name in schema.names if name not in names))
         for name in names:
             if left[name].is_household:
@@ -149,9 +149,9 @@ class Safe(Method):
 
     def moves(self, schema: Schema) -> tuple[str, ...]:
         """Whole records are copied."""
-        return self._names(schema)
+        return self.names_in(schema)
 
-    def _controlled(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
+    def controlled(self, names: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
         """The controlled tables as positions of variables, each once."""
         place = {name: at for at, name in enumerate(names)}
         found = [tuple(sorted(place[name] for name in table)) for table in self.tables]
@@ -166,8 +166,8 @@ class Safe(Method):
             raise DataError(
                 f"{self.name}: a file of fewer than {FEWEST_RECORDS} records has no counts without 1 and 2; leave it out."
             )
-        names = self._names(data.schema)
-        tables = self._controlled(names)
+        names = self.names_in(data.schema)
+        tables = self.controlled(names)
         found = Combinations.of(data, names)
         secret = draws.of_part(found.as_input())
         result = safe_counts(
@@ -289,10 +289,10 @@ def _require_recount(result: SafeCounts, certificate: dict[str, Any]) -> None:
 
 
 def _small(method: Safe, before: Microdata, after: Microdata) -> int:
-    return SafeRecount.of(before, after, method._names(before.schema)).small
+    return SafeRecount.of(before, after, method.names_in(before.schema)).small
 
 
 def _untrue(method: Safe, before: Microdata, after: Microdata) -> int:
-    left = [name for name in after.schema.names if name not in method._names(before.schema)]
-    counted = SafeRecount.of(before, after, method._names(before.schema))
+    left = [name for name in after.schema.names if name not in method.names_in(before.schema)]
+    counted = SafeRecount.of(before, after, method.names_in(before.schema))
     return counted.new + abs(before.n_records - after.n_records) + len(left)
