@@ -64,10 +64,8 @@ TABLES = {
 TOGETHER = {"sex": 1, "race": 1, "marital": 2, "workclass": 3, "education": 4}
 NUMBERS = ("age", "rich", "school")
 BASE, FEW = 5, 3
-FIRST = (
-    "SELECT COUNT(*) FROM data WHERE sex = 'Female' AND occupation = 'Sales'",
-    "SELECT AVG(age) FROM data WHERE sex = 'Female' AND occupation = 'Sales'",
-)
+FIRST = ("SELECT COUNT(*) FROM data WHERE occupation = '{}'", "SELECT AVG(age) FROM data WHERE occupation = '{}'")
+"""What follows from the tables, asked for to make a process warm."""
 DATABASE = f"""
 [data]
 path = "adult.csv"
@@ -93,7 +91,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     if options.cold:
-        ask(options.folder, [])
+        ask(options.folder, [], first="Tech-support")
         return
     with tempfile.TemporaryDirectory() as made:
         folder = options.folder or Path(made)
@@ -227,11 +225,11 @@ def release(folder: Path, name: str, *, only_judge: bool = False) -> None:
         print(f"  {one.sentence()} ({len(one.combination)} facts in a proof)", flush=True)
 
 
-def ask(folder: Path, queries: list[str], *, again: bool = False) -> None:
+def ask(folder: Path, queries: list[str], *, again: bool = False, first: str = "Sales") -> None:
     """Ask, and say what each answer cost in a process that keeps the database open."""
     database = open_database(folder / "adult.db.toml")
     for query in FIRST:
-        database.ask(query, user="analyst")
+        database.ask(query.format(first), user="analyst")
     whole: list[float] = []
     ends: list[str] = []
     settled: list[str] = []

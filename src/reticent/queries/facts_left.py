@@ -176,7 +176,7 @@ def _count_of_part(places: Places, atoms: Ints, parts: tuple[Part, ...]) -> Fact
 def _weighted_count(places: Places, atoms: Ints, known: tuple[Factor, ...], response: str | None = None) -> Fact | None:
     """The records of some atoms, times known numbers and a response that follows from codes."""
     if response is None and not known:
-        weights = np.ones(len(atoms), dtype=np.int64)
+        weights = np.broadcast_to(np.int64(1), len(atoms))
     else:
         own = np.ones(len(atoms), dtype=object)
         if response is not None:
@@ -213,7 +213,7 @@ def _sum(asked: Asked, piece: Piece) -> Fact | None:
     units = places.units(piece.records, response)
     if response in grounded.counted:
         return _weighted_count(places, _whole_atoms(asked, units), piece.known, response)
-    weights = np.ones(len(units), dtype=np.int64)
+    weights = np.broadcast_to(np.int64(1), len(units))
     if piece.known:
         at_atoms = known_weights(places.universe, piece)
         record_of_unit = np.empty(grounded.ground.n_units, dtype=np.int64)
@@ -237,7 +237,7 @@ def _sum_with_spare(asked: Asked, piece: Piece, factors: list[NDArray[np.object_
     if not len(units):
         return None
     own = np.append(units, ground.spare_places(response, _selected(asked, units, response)))
-    weights = np.ones(len(own), dtype=np.int64)
+    weights = np.broadcast_to(np.int64(1), len(own))
     if factors:
         known = np.ones(len(own), dtype=object)
         for factor in factors:

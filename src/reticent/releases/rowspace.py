@@ -106,14 +106,14 @@ class RowSpace:
         self._null = np.vstack((proposal.null, self._fresh_null()[None, :]))
         return rank
 
-    def forget_last(self, partition: Partition, null: Residues, pivots: list[int]) -> None:
-        """Take the last released row back; `partition`, `null` and `pivots` are those from before it."""
-        last = self.rank - 1
-        echelon.shrink_inverse(self._inverse, last, np.uint64(pow(int(self._inverse[last, last]), PRIME - 2, PRIME)))
-        self.pivots = pivots
-        self._largest.pop()
-        self._starts = self._starts[:-1]
-        self.rank, self.partition, self._null = last, partition, null
+    def back_to(self, rank: int, partition: Partition, null: Residues, pivots: list[int]) -> None:
+        """Take the rows released after this many back; `partition`, `null` and `pivots` are those from before them."""
+        for last in range(self.rank - 1, rank - 1, -1):
+            corner = np.uint64(pow(int(self._inverse[last, last]), PRIME - 2, PRIME))
+            echelon.shrink_inverse(self._inverse, last, corner)
+            self._largest.pop()
+        self._starts = self._starts[: rank + 1]
+        self.rank, self.partition, self._null, self.pivots = rank, partition, null, pivots
 
     @property
     def null_vectors(self) -> Residues:

@@ -155,7 +155,6 @@ class Wide:
             ),
             algorithm="dual",
         )
-        session.set_option("simplex_scale_strategy", 0)  # the numbers are small and whole
         session.set_option("simplex_iteration_limit", max(self.limits.steps - self.steps, 1))
         found = session.solve()
         self.steps += session.steps + 1

@@ -156,6 +156,8 @@ class HighsSession:
             self.forget_basis()
             name = self._run(time_limit)
         status = _STATUS.get(name, Status.FAILED)
+        if name == "kOptimal" and not self._is_mip and self._highs.getInfo().primal_solution_status != 2:
+            status = Status.STOPPED  # it calls a point the best that misses the bounds: there is no solution to give
         if status is Status.FAILED:
             raise SolverError(f"HiGHS: the solve ended as {name}.")
         return self._solution(status)

@@ -71,7 +71,7 @@ class Auditor:
     digits: tuple[Digits, int] | None = None
     space: RowSpace = field(init=False)
     _releases: list[int] = field(default_factory=list)
-    _undo: list[_Undo] = field(default_factory=list)
+    _undo: list[_Undo | None] = field(default_factory=list)
     # classes only shrink, so (class, size) names a set of columns for good once its partition is accepted
     _safe: set[tuple[tuple[int, int], ...]] = field(default_factory=set)
     _pending: set[tuple[tuple[int, int], ...]] = field(default_factory=set)
@@ -169,14 +169,20 @@ class Auditor:
             self.common.back_to(rank)
         if self.digits is not None:
             self.digits[0].back_to(self.digits[1], rank)
-        while self.space.rank > rank:
-            undo = self._undo.pop()
-            self._releases.pop()
-            self.space.forget_last(undo.partition, undo.null, undo.pivots)
+        rows = self.space.rank - rank
+        if rows > 0:
+            undo = self._undo[-rows]
+            assert undo is not None  # nothing is taken back to within a decision that was made
+            self.space.back_to(rank, undo.partition, undo.null, undo.pivots)
+            del self._undo[-rows:], self._releases[rank:]
 
     def forget_undo(self) -> None:
         """The rows so far are final: nothing needed to take them back is kept."""
         self._undo.clear()
+
+    def all_or_none(self) -> None:
+        """The rows since `forget_undo` are taken back together, if at all, for which little is kept."""
+        self._undo[1:] = [None] * (len(self._undo) - 1)
 
     def _accept(self, proposal: Proposal, release: int) -> None:
         self._undo.append(_Undo(self.space.partition, self.space.null_vectors, list(self.space.pivots)))

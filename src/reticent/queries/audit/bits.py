@@ -112,8 +112,9 @@ class Measured:
         if found is None:
             return
         if self.length == len(self.rows):
-            self.rows = np.concatenate((self.rows, np.zeros_like(self.rows)))
-            self._made = np.pad(self._made, (0, self.length))
+            more = max(self.length // 4, 8)
+            self.rows = np.concatenate((self.rows, np.zeros((more, len(self.units)))))
+            self._made = np.pad(self._made, (0, more))
         self.rows[self.length] = found[0]
         self._made[self.length, : self.length + 1] = found[1]
         self._taken.append(row.astype(np.min_scalar_type(-int(np.abs(row).max(initial=1)))))

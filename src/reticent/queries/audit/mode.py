@@ -94,6 +94,8 @@ class AuditedMode:
                     continue
                 table[c][s], parts = outcome
                 told.update(dict.fromkeys(_system(piece) for piece in parts))
+        for auditor in self._auditors.values():
+            auditor.all_or_none()
         remember = {"told": sorted(told)}
         if not any(value is not None for values in table for value in values):
             return Decision(RISK, tuple(reasons), remember)
