@@ -13,6 +13,8 @@ from itertools import combinations, permutations
 from math import lgamma, prod
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from reticent.base.arrays import Floats, Ints, Mask
 
@@ -20,6 +22,8 @@ OPEN_CODE = -2
 """Stands for every code: nobody has been seen with the code that would determine it."""
 LUCK = 0.001
 """How likely chance may make records look as if they followed a rule, before somebody believes it."""
+LUCK_OF_CLASSES = 0.05
+"""The same for classes of codes: geography is known without records."""
 EVIDENCE = 8
 """This many records beyond the first of each code must follow a rule."""
 SPARSE = 20
@@ -57,6 +61,63 @@ class Ranges:
         """Whether each code has one number."""
         seen = np.isfinite(self.low)
         return bool((self.low[seen] == self.high[seen]).all())
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Two variables, by their numbers, whose codes fall into classes: nobody has a code of one class and a code of another.
+
+    `labels` have the class of each code of both, the last that of missing; `OPEN_CODE` where nobody has the code.
+    """
+
+    variables: tuple[int, int]
+    labels: tuple[Ints, Ints] = field(repr=False)
+
+    def possible(self, atoms: Ints) -> Mask:
+        """The combinations of codes that stay within a class."""
+        one, other = (own[atoms[:, at]] for own, at in zip(self.labels, self.variables, strict=True))
+        return np.asarray((one == OPEN_CODE) | (other == OPEN_CODE) | (one == other))
+
+
+def classes_of(columns: Sequence[Ints], sizes: Sequence[int]) -> list[Classes]:
+    """Pairs of variables whose codes fall into several classes, where chance hardly makes so many records keep to them.
+
+    Geography is known without records, so the chance need not be as small as for other rules.
+    """
+    found = []
+    for one, other in combinations(range(len(columns)), 2):
+        together = _occurring(_together([columns[one], columns[other]], [sizes[one], sizes[other]]))
+        first, second = np.divmod(together, sizes[other] + 1)
+        n = sizes[one] + 1
+        graph = sparse.coo_array((np.ones(len(first)), (first, n + second)), shape=(n + sizes[other] + 1,) * 2)
+        label = np.asarray(connected_components(graph, directed=False)[1]).astype(np.int64)
+        if _keeps_to(label[columns[one] % n], len(np.unique(first)) + len(np.unique(second))):
+            seen = np.isin(np.arange(len(label)), np.concatenate((first, n + second)))
+            label = np.where(seen, label, OPEN_CODE)
+            found.append(Classes((one, other), (label[:n], label[n:])))
+    return found
+
+
+def _keeps_to(classes: Ints, n_codes: int) -> bool:
+    """Whether it is no accident that both codes of each record are of one class; `classes` has the class of each record.
+
+    Each code beyond the first of its class was put there by one record; the others are the evidence.
+    """
+    counts = np.unique(classes, return_counts=True)[1]
+    evidence = len(classes) - (n_codes - len(counts))
+    shares = counts / max(len(classes), 1)
+    return len(counts) > 1 and evidence > 0 and evidence * np.log(float((shares**2).sum())) < np.log(LUCK_OF_CLASSES)
+
+
+def _occurring(numbers: Ints) -> Ints:
+    """The different numbers, in rising order."""
+    most = int(numbers.max(initial=0))
+    return np.unique(numbers) if most > SPARSE * len(numbers) else np.flatnonzero(np.bincount(numbers))
+
+
+def everything_known(columns: Sequence[Ints], sizes: Sequence[int]) -> list[Rule | Classes]:
+    """Which combinations of codes everybody knows to be empty: what rules and classes exclude."""
+    return [*rules_of(columns, sizes), *classes_of(columns, sizes)]
 
 
 def rules_of(columns: Sequence[Ints], sizes: Sequence[int]) -> list[Rule]:

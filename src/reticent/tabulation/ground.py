@@ -17,7 +17,7 @@ from reticent.data.record_marks import record_words
 from reticent.data.schema import Kind
 from reticent.kernels.grouping import group_columns
 from reticent.tabulation.assemble import MAX_DECIMALS
-from reticent.tabulation.dependence import Ranges, ranges_of, rules_of
+from reticent.tabulation.dependence import Ranges, everything_known, ranges_of
 from reticent.tabulation.near_atoms import HiddenCells, near_atoms
 from reticent.tabulation.tabulate import decimals_of
 
@@ -143,7 +143,7 @@ def ground_of(
 
     codes, atom, complete = _atoms(columns, categories, data.n_records, most, near)
     n_there = int(atom.max(initial=-1)) + 1
-    for rule in rules_of(columns, [len(texts) for texts in categories]):
+    for rule in everything_known(columns, [len(texts) for texts in categories]):
         kept = rule.possible(codes)
         kept[:n_there] = True
         codes = codes[kept]
@@ -213,7 +213,7 @@ def _possible(
     for at, texts in enumerate(listed):
         able = np.array([*(text in {*texts} for text in categories[at]), bool((columns[at] < 0).any())])
         found &= able[codes[:, at]]  # the last stands for what is missing
-    for rule in rules_of(columns, [len(texts) for texts in categories]):
+    for rule in everything_known(columns, [len(texts) for texts in categories]):
         found &= rule.possible(codes)
     found[atom] = True
     return found
