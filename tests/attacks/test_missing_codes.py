@@ -82,3 +82,13 @@ def test_blanks_of_an_engine_look_like_what_was_missing_before(tmp_path: Path) -
     memory = rt.load(true, schema=SCHEMA).protect([step], most=1.0, secret=SECRET).release().to_frame()
     assert sorted(published["job"].cast(pl.String)) == sorted(memory["job"])
     assert REFUSED not in set(published["job"].cast(pl.String))
+
+
+def test_the_published_schema_lists_no_missing_code_that_no_record_shows() -> None:
+    """Somebody's own missing code looks like blanks, and the schema, which has the codes of a range, named it."""
+    step = mask.LocalSuppression(k=K, keys=KEYS)
+    taken = SCHEMA.change("job", guessed=("missing",)).change("score", guessed=("missing",))
+    released = rt.load(people(2), schema=taken).protect([step], most=0.5, secret=SECRET).release()
+    assert REFUSED not in set(released.to_frame()["job"])
+    assert released.schema["job"].missing == (BLANK,)
+    assert released.schema["score"].missing == (BLANK, REFUSED)

@@ -76,7 +76,9 @@ def published_schema(schema: Schema, holds: Callable[[str], Microdata]) -> Schem
 
 
 def _with_shown_codes(holds: Callable[[str], Microdata], variable: Variable) -> Variable:
-    """The variable with the part of its code list and of its tree that the published records use."""
+    """The variable with the part of its missing codes, its code list and its tree that the published records use."""
+    if variable.missing and "missing" in variable.guessed:
+        variable = replace(variable, missing=_shown_missing(holds(variable.name), variable))
     if not variable.codes and variable.hierarchy is None:
         return variable
     encoded = holds(variable.name).encoded(variable.name)
@@ -90,6 +92,16 @@ def _with_shown_codes(holds: Callable[[str], Microdata], variable: Variable) -> 
         labels=tuple(variable.labels[at] for at in places) if variable.labels else (),
         hierarchy=None if variable.hierarchy is None else variable.hierarchy.only(present),
     )
+
+
+def _shown_missing(data: Microdata, variable: Variable) -> tuple[str, ...]:
+    """The missing codes that a record shows, and the first, which stands for what is blank.
+
+    Others come from the records if they were guessed; a range of missing codes stands for those of it that occur.
+    """
+    first, *others = variable.missing
+    empty = int(data.frame.is_missing(variable.name, ()).sum())
+    return (first, *(code for code in others if int(data.frame.is_missing(variable.name, (code,)).sum()) > empty))
 
 
 def _without_household(variable: Variable) -> Variable:

@@ -77,10 +77,11 @@ def _described(column: pl.Series, meta: Any) -> tuple[pl.Series, Variable]:
     numeric = column.dtype.is_numeric()
     if numeric and (measure == "scale" or (measure not in ("nominal", "ordinal") and set(labels) <= set(missing))):
         kind = Kind.NUMERIC
-    codes = tuple(labels)
+    codes, ranges = tuple(labels), any(span["lo"] != span["hi"] for span in meta.missing_ranges.get(name, []))
     return column, Variable(
-        str(name), kind=kind, missing=tuple(dict.fromkeys(missing)), codes=codes, labels=tuple(labels.values())
-    )
+        str(name), kind=kind, missing=tuple(dict.fromkeys(missing)), codes=codes, labels=tuple(labels.values()),
+        guessed=("missing",) if ranges else (),  # those of a range that occur, so they follow from the records
+    )  # fmt: skip
 
 
 def _codes_in(span: Mapping[str, Any], column: pl.Series) -> list[str]:
