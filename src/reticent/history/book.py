@@ -165,7 +165,8 @@ class Book:
 
     def judge(self, recipe: Recipe, name: str, *, limits: Limits | None = None, prove: bool = False) -> Judged:
         """Whether a release is safe together with everything that the ledger holds; `prove` checks a safe verdict again."""
-        self._check_name(recipe, name)
+        if self._check_name(recipe, name) is None:
+            _check_order(recipe, self.recipes(name))
         stage = self.stage(recipe, name)
         new, before, asked = stage.new, stage.before, stage.scene.answered
         counted = (f"{asked} answers",) if asked else ()
@@ -313,6 +314,16 @@ def _repeats(
         for name, own in before.items()
         if shown & {*own.variables, *own.responses} and not all(facts.certified for facts in told[name])
     )
+
+
+def _check_order(recipe: Recipe, before: Mapping[str, Recipe]) -> None:
+    """Refuse a second file whose order was not drawn for it: both can be laid side by side, line by line."""
+    other = [name for name, own in before.items() if isinstance(own, FileRecipe) and own.in_order]
+    if isinstance(recipe, FileRecipe) and recipe.in_order and other:
+        raise NotProtectedError(
+            f"ledger: the records are in the order of the data, as in {other[0]!r}, so that the two files can be joined line by "
+            "line; leave keep_order out, and nothing is joined."
+        )
 
 
 def _nothing_watched(new: Facts, told: Mapping[str, Sequence[Facts]]) -> JointVerdict | None:

@@ -24,12 +24,13 @@ UNKNOWN_TO_ATTACKERS = (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID)
 
 @dataclass(frozen=True, eq=False)
 class FileRecipe:
-    """A released file and how it was made."""
+    """A released file and how it was made; `in_order` says that its records are not in an order drawn for it."""
 
     form = "file"
     file: MaskedFile
     steps: tuple[MaskingMethod, ...]
     recorded: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    in_order: bool = False
     relations: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
@@ -38,7 +39,10 @@ class FileRecipe:
         done, masked = run.result.steps, run.result.masked
         steps = tuple(build(METHODS[one.method], one.parameters, owner=one.method) for one in done)
         file = MaskedFile(masked.frame, masked.schema)  # whoever accepts a risk may release what is held back
-        return cls(file, steps, tuple(as_plain(dict(one.facts)) for one in done))
+        order = run.attacks.order
+        return cls(
+            file, steps, tuple(as_plain(dict(one.facts)) for one in done), order is not None and not order.shuffled
+        )
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -66,6 +70,7 @@ class FileRecipe:
             "file": base64.b85encode(masked_to_bytes(self.file)).decode("ascii"),
             "steps": [{"method": step.name, **as_plain(to_plain(step))} for step in self.steps],
             "recorded": list(self.recorded),
+            **({"in_order": True} if self.in_order else {}),
         }
 
     @classmethod
@@ -76,4 +81,4 @@ class FileRecipe:
             options = dict(step)
             steps.append(build(METHODS[options.pop("method")], options, owner=f"step {number}"))
         file = masked_from_bytes(base64.b85decode(plain["file"]))
-        return cls(file, tuple(steps), tuple(plain["recorded"]))
+        return cls(file, tuple(steps), tuple(plain["recorded"]), plain.get("in_order", False))

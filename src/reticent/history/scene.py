@@ -5,6 +5,7 @@ Relations between responses, and sums of numbers that files show, are stated for
 that every table, every answer and whatever is judged selects as a whole: with coarser ones something would be missed.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -278,6 +279,7 @@ def _grounds(
     # numbers that only files show matter where a relation leads from them to a number that a table adds up
     related = _related_to(added_up, [tie for own in ties for tie in own])
     responses = dict.fromkeys((*added_up, *sorted(related & known)))
+    variables |= dict.fromkeys(name for name in _in_two_files(recipes) if name in known and name not in responses)
     shown = [name for own in tables for name in own.responses if name in variables]
     if shown:
         raise ParameterError(
@@ -300,6 +302,12 @@ def _grounds(
     counted = [_counted(grounded, tables) for grounded in made]
     _check_counted(editions, counted)
     return [with_spare(replace(one, counted=own), tied) for one, own, tied in zip(made, counted, ties, strict=True)]
+
+
+def _in_two_files(recipes: Sequence[Recipe]) -> list[str]:
+    """The numbers that two files show: they join their records as a code does, so that they are like one."""
+    named = Counter(name for own in recipes if isinstance(own, FileRecipe) for name in own.responses)
+    return [name for name, files in named.items() if files > 1]
 
 
 def _check_counted(editions: Sequence[Edition], counted: Sequence[frozenset[str]]) -> None:

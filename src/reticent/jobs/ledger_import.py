@@ -116,7 +116,7 @@ def _file(plan: Plan, published: Sequence[Path]) -> Made:
     data = load_source(plan.data, plan.folder).data
     schema = _published_schema(plan, data, place)
     masked = release_file(load_microdata(place, schema).data)
-    return Made(data, FileRecipe(masked, tuple(plan.steps), recorded))
+    return Made(data, FileRecipe(masked, tuple(plan.steps), recorded, plan.output.keep_order))
 
 
 def _published_schema(plan: Plan, data: Microdata, place: Path) -> Any:

@@ -274,8 +274,8 @@ def _microaggregate(step: Microaggregate, seen: Seen, facts: Mapping[str, Any]) 
 )
 def _sample(step: Sample, seen: Seen, facts: Mapping[str, Any]) -> Seen:
     weight = seen.schema.weight
-    if weight is not None and seen.number(weight) is not None:
-        seen = seen.without_number(weight, "weights that were raised by the sample")
+    if weight is not None:
+        seen = seen.freed([weight], "weights that were raised by the sample")
     if seen.drawn is not None:
         return replace(seen, drawn=Drawn(None)).noted("the sizes of strata that were sampled twice")
     if step.households:
