@@ -158,3 +158,38 @@ def test_ends_of_whole_numbers_are_whole() -> None:
     """A least value of 0.5 is 1, and a sum at its least was not seen to be there."""
     with pytest.raises(ParameterError, match="low must be a whole number"):
         Bounds(0.5, 3, True)
+
+
+@pytest.mark.parametrize(
+    "base, step, bounds",
+    [(0, 1, None), (0, 1, Bounds(0)), (300, 1, Bounds(0, None, True)), (0, 0.5, None), (70, 0.1, None)],
+)
+def test_squares_keep_values_together_without_an_upper_bound(
+    tmp_path: Path, base: int, step: float, bounds: Bounds | None
+) -> None:
+    """Squares that add up like values of 0 and 1 leave no others; of four who have 3 together, the one without knows all.
+
+    So do those of 300 and 301, and of values in steps of a half or a tenth, also where people elsewhere have other values.
+    """
+    near, far = np.array([0, 1, 1, 1, 1, 0, 1, 1]), np.array([40, 7, 90, 55, 23])
+    table = {"x": np.repeat([0, 1, 2], [4, 4, 5]), "v": np.round(base + step * np.append(near, far), 1)}
+
+    def known(mode: str) -> tuple[int, int]:
+        own = {} if bounds is None else {"v": bounds}
+        base = database(tmp_path, table, ("v",), mode, minimum=3, bounds=own)
+        worlds = np.array(
+            list(product(range(-2, 3), repeat=8)), dtype=np.int8
+        )  # squares that add up to 6 leave no others
+        answered = 0
+        for what, powers, where, chosen in (
+            ("SUM", (1,), "x = 1", table["x"][:8] == 1),
+            ("VARIANCE", (1, 2), "x < 2", table["x"][:8] < 2),
+        ):
+            if asked(base, f"{what}(v)", where)["answered"]:
+                answered += 1
+                for power in powers:
+                    worlds = worlds[(worlds[:, chosen] ** power).sum(axis=1) == (near[chosen] ** power).sum()]
+        return sum(_knows_another(worlds, near, who) for who in range(8)), answered
+
+    assert known("open")[0] > 0
+    assert known("exact") == (0, 1)

@@ -45,6 +45,7 @@ class AuditedMode:
     _watches: dict[tuple[str, ...], ProductWatch] = field(default_factory=dict)
     _digits: dict[str, Digits] = field(default_factory=dict)
     _before: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
+    _moments: dict[str, Moments | None] = field(default_factory=dict)
 
     name: ClassVar[str] = "exact"
     by_value: ClassVar[bool] = True
@@ -66,13 +67,12 @@ class AuditedMode:
         "rounded so far that they reveal only such sums. What whole values spell out is "
         "counted in bits, each value from the least to the greatest equally likely. Of every set of classes with "
         "too few respondents that a search finds, sums (also with public weights) and sums of squares reveal at "
-        "most half of the bits; while there are few classes of few whole values, each such class has a second total "
-        "that fits. Not covered: other unions of classes for dominance and the p percent rule (also of products); "
-        "sums of squares whose values are equal in each of several classes but differ between these; insiders who "
-        "know more than their own records; what sums and sums of squares fix only "
-        "together within bounds, for more than 40 classes, more than 16 values or values that are not whole; sums at their "
-        "least or greatest where no bounds are declared; bits "
-        "that sums of products of two responses reveal. Not for the transparent attacker: refusals depend on values."
+        "most half of the bits; while there are few classes (of few whole values, or beside sums of squares), each such "
+        "class has a second total that fits. Not covered: other unions of classes for dominance and the p percent rule "
+        "(also of products); sums of squares whose values are equal in each of several classes but differ between these; "
+        "insiders who know more than their own records; what sums and sums of squares fix only together, for more than "
+        "40 classes or where records stay in an engine; sums at their least or greatest where no bounds are declared; "
+        "bits that sums of products of two responses reveal. Not for the transparent attacker: refusals depend on values."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, and which values are missing, is treated as public",
@@ -197,7 +197,10 @@ class AuditedMode:
             sums, squares = (self._auditors.get(key) for key in ((name,), (name, name)))
             if not self.by_value or name == COUNT or sums is None or squares is None:
                 continue
-            moments = Moments.of(sums.columns, self._bounds_of(name), sums.rules, self._bins((name,)))
+            if name not in self._moments:
+                bounds, bins = self._bounds_of(name), self._bins((name,))
+                self._moments[name] = Moments.of(sums.columns, bounds, sums.rules, bins)
+            moments = self._moments[name]
             reason = None if moments is None else moments.check(sums.space, squares.space)
             if reason is not None:
                 return reason

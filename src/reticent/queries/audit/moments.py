@@ -1,23 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What sums and sums of squares of few whole values fix only together: the numbers of records with each value.
+"""What sums and sums of squares of whole values fix only together: the numbers of records with each value.
 
-How many records of a class have each value is all that such rows depend on, and they depend on it linearly. So databases
+Squares keep values together where no bounds are known: whole numbers of which the sum and the sum of squares are the same are 0
+or 1. How many records of a class have each value is all that such rows depend on, and they depend on it linearly. So databases
 that fit all answers are whole numbers that fit linear rows, for anybody and for each respondent who leaves out what is
-their own. A class whose records all have one value needs another such database, or each of them would be known.
+their own. A class whose records all have one value needs another such database, or each of them would be known; and so does one
+with too few respondents, whose total would be known.
+
+Only values near the true ones are tried, within what is known of them. What is found there fits, wherever other databases
+are; where nothing is found, the answer is refused.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor
+from itertools import chain
 
 import numpy as np
 from scipy import sparse
 
-from reticent.base.arrays import Floats, Ints, Mask
+from reticent.base.arrays import Ints, Mask
 from reticent.base.errors import SolverError
 from reticent.queries.audit.bins import Bins
 from reticent.queries.audit.bounds import ENOUGH, FEW_VALUES, MOST_WEIGHT, UNCHECKED, known_ends
+from reticent.queries.audit.ends import Members
+from reticent.queries.audit.movements import MOST_UNITS, Units, kernel, movements, movements_inside
 from reticent.queries.audit.sight import FEW_CLASSES
 from reticent.queries.columns import Columns
 from reticent.queries.policy import Bounds
@@ -26,19 +35,54 @@ from reticent.queries.rules import SetRules
 from reticent.releases.rows import Partition
 from reticent.releases.rowspace import RowSpace
 from reticent.solve.highs import solve
-from reticent.solve.model import LinearModel
+from reticent.solve.model import INFINITE, LinearModel
 
-SWEEPS = 6
 MOST_SEARCHES = 300
-SECONDS = 5.0
+SECONDS, ANY = 1.0, 1e9
+WIDEST = 2**30
+AROUND, MOST_TRIED = 3, 48
 FIXED = StaffReason("bounds", "sums and sums of squares together would fix the values of a class of records")
 
 
 @dataclass(frozen=True)
+class Grid:
+    """Values as numbers of steps above the least one, in steps that all have: a value is (least + step · number) / scale."""
+
+    least: int
+    step: int
+    scale: int
+
+    @classmethod
+    def of(cls, columns: Columns) -> "Grid | None":
+        """That of a response; None if its values are too many steps apart."""
+        least = int(columns.values.integers.min())
+        step = math.gcd(*(int(v) - least for v in np.unique(columns.values.integers).tolist())) or 1
+        there = (int(columns.values.integers.max()) - least) // step < WIDEST
+        return cls(least, step, columns.values.scale) if there else None
+
+    def numbers(self, columns: Columns) -> Ints:
+        """The number of each unit."""
+        return np.asarray((columns.values.integers - self.least) // self.step, dtype=np.int64)
+
+    def first(self, end: Fraction | None) -> int:
+        """The number of the first value that is not below an end."""
+        return -WIDEST if end is None else max(-WIDEST, math.ceil((end * self.scale - self.least) / self.step))
+
+    def last(self, end: Fraction | None) -> int:
+        """The number of the last value that is not above an end."""
+        return WIDEST if end is None else min(WIDEST, math.floor((end * self.scale - self.least) / self.step))
+
+    def squares(self, numbers: Sequence[int]) -> list[int]:
+        """The squares of values, up to a common factor and a constant, exactly."""
+        return [number * (2 * self.least + self.step * number) for number in numbers]
+
+
+@dataclass(frozen=True)
 class Moments:
-    """The check for one response of whole values between two ends that everybody knows of each: `low` and `high`, by column."""
+    """The check for one response: its values on a grid, and by column their known ends and whether they are `known`."""
 
     columns: Columns
+    grid: Grid
     low: Ints
     high: Ints
     rules: SetRules
@@ -46,21 +90,24 @@ class Moments:
 
     @classmethod
     def of(cls, columns: Columns, bounds: Bounds | None, rules: SetRules, bins: Bins | None = None) -> "Moments | None":
-        """For a response with such ends, by declared bounds or by the bins of its cutpoints; None for others."""
-        declared = bounds or Bounds()
-        if not columns.has_units or not (declared.integer or bins) or columns.values.scale != 1:
+        """For a response whose units are here, within what bounds and bins say of them; None for others."""
+        grid = Grid.of(columns) if columns.has_units and columns.n_columns else None
+        if grid is None:
             return None
-        ends = known_ends(columns, declared, bins)
-        lows, highs = [[end for end in own if end is not None] for own in ends]
-        if len(lows) + len(highs) < 2 * columns.n_columns:
-            return None
-        low, high = (np.array(own, dtype=np.int64) for own in ([*map(ceil, lows)], [*map(floor, highs)]))
-        widest = int((high - low).max(initial=0))
-        if widest >= FEW_VALUES or (widest < 2 and len(np.unique(low)) < 2):
+        lows, highs = known_ends(columns, bounds or Bounds(), bins)
+        low = np.array([grid.first(end) for end in lows], dtype=np.int64)
+        high = np.array([grid.last(end) for end in highs], dtype=np.int64)
+        if grid.step == 1 and int((high - low).max(initial=0)) < 2 and len(np.unique(low)) < 2:
             return None  # squares of two neighbouring values are a linear function of them
-        known = np.zeros(columns.n_columns, dtype=bool)
+        # a value with only one step between its ends is known to those who know the steps, not to everybody
+        known = np.array([first is not None and first == last for first, last in zip(lows, highs)], dtype=bool)
         known[columns.of_entities(rules.known)] = True
-        return cls(columns, low, high, rules, known)
+        return cls(columns, grid, low, high, rules, known)
+
+    @cached_property
+    def numbers(self) -> Ints:
+        """The values of all units on the grid."""
+        return self.grid.numbers(self.columns)
 
     def check(self, sums: RowSpace, squares: RowSpace) -> StaffReason | None:
         """Why what is released of sums and of sums of squares must not stand together, or None."""
@@ -70,25 +117,35 @@ class Moments:
         if partition.n_classes > FEW_CLASSES:
             return None
         scene = _Scene(self, partition, sums, squares)
-        for own in self._viewers(scene):
-            if not scene.open_to(own):
+        for own, unsafe in self._viewers(scene):
+            if not scene.open_to(own, unsafe):
                 return FIXED
             if scene.searches > MOST_SEARCHES:
                 return UNCHECKED
         return None
 
-    def _viewers(self, scene: "_Scene") -> Iterator[Ints]:
-        """What somebody knows beforehand, as numbers of records: nothing, then what a respondent has; each once."""
-        yield np.zeros(len(scene.counts), dtype=np.int64)
+    def _viewers(self, scene: "_Scene") -> Iterator[tuple[Ints, Mask]]:
+        """What somebody knows beforehand, as numbers of records, and the classes whose totals they must not know.
+
+        Nothing, and classes of too few; then what a respondent has, and classes of one other respondent; each once.
+        """
+        yield np.zeros(len(scene.counts), dtype=np.int64), scene.unsafe
         if self.rules.minimum < ENOUGH:
             return
-        order = self.columns.by_entity
-        owner = self.columns.entity[order]
-        starts = np.flatnonzero(np.diff(owner, prepend=-1))
-        kept = [who not in self.rules.known for who in owner[starts].tolist()]
-        parts = np.split(scene.places[order], starts[1:])
-        for places in sorted({tuple(sorted(part.tolist())) for part, own in zip(parts, kept) if own}):
-            yield np.bincount(places, minlength=len(scene.counts))
+        members = Members(self.columns, scene.partition)
+        for places in self._own_places(scene):
+            own = np.bincount(places, minlength=len(scene.counts))
+            here = np.asarray(np.add.reduceat(own, scene.starts) > 0, dtype=bool)
+            yield own, (here & members.two) | (~here & members.alone)
+
+    def _own_places(self, scene: "_Scene") -> list[tuple[int, ...]]:
+        """The classes and values of the records of each respondent whom nobody knows by name, each once."""
+        hidden = ~np.isin(self.columns.entity, list(self.rules.known))
+        if self.columns.one_each:
+            return [(place,) for place in np.unique(scene.places[hidden]).tolist()]
+        order = self.columns.by_entity[hidden[self.columns.by_entity]]
+        starts = np.flatnonzero(np.diff(self.columns.entity[order], prepend=-1))
+        return sorted({tuple(sorted(part.tolist())) for part in np.split(scene.places[order], starts[1:])})
 
 
 def _joint(*kinds: Ints) -> Partition:
@@ -99,9 +156,20 @@ def _joint(*kinds: Ints) -> Partition:
     return Partition(class_of.reshape(-1).astype(np.int64), first.astype(np.int64), size.astype(np.int64))
 
 
+def tried(there: Ints, low: int, high: int) -> Ints:
+    """The true values of a class and others near them, within what is known of them."""
+    least, greatest = int(there.min()), int(there.max())
+    if greatest - least < MOST_TRIED:
+        more = max(AROUND, (FEW_VALUES - greatest + least) // 2)
+        short = max(0, more - (least - low)), max(0, more - (high - greatest))  # what one side lacks the other has
+        return np.arange(max(low, least - more - short[1]), min(high, greatest + more + short[0]) + 1)
+    around = np.unique(there[:: -(-len(there) // (MOST_TRIED // 4))][:, None] + np.arange(-AROUND, AROUND + 1))
+    return np.union1d(there, around[(around >= low) & (around <= high)])
+
+
 @dataclass
 class _Scene:
-    """The classes, and the rows over the numbers of records of a class with each value (class by class).
+    """The classes, and the rows over the numbers of records of a class with each value that is tried (class by class).
 
     `worlds` are databases that fit all rows, found so far; what one respondent's search finds serves others too.
     """
@@ -110,105 +178,217 @@ class _Scene:
     partition: Partition
     sums: RowSpace
     squares: RowSpace
-    worlds: list[Ints] = field(default_factory=list)
+    worlds: list["_World"] = field(default_factory=list)
     searches: int = 0
 
     @cached_property
+    def where(self) -> Ints:
+        """The class of each unit."""
+        return np.asarray(self.partition.class_of[self.moments.columns.column_of], dtype=np.int64)
+
+    @cached_property
     def ends(self) -> tuple[Ints, Ints]:
-        """The least and the greatest value of each class."""
+        """What is known of the values of each class."""
         places = self.partition.representative
         return self.moments.low[places], self.moments.high[places]
 
     @cached_property
-    def values(self) -> Ints:
-        """As many values of each class, from its least on, as the widest has."""
-        low, high = self.ends
-        return np.asarray(low[:, None] + np.arange(int((high - low).max(initial=0)) + 1))
-
-    @property
-    def width(self) -> int:
-        """How many values of each class are looked at."""
-        return int(self.values.shape[1])
+    def each(self) -> list[Ints]:
+        """The values of each class that are tried."""
+        order = np.lexsort((self.moments.numbers, self.where))
+        parts = np.split(
+            self.moments.numbers[order], np.searchsorted(self.where[order], np.arange(1, self.partition.n_classes))
+        )
+        return [tried(np.unique(part), int(low), int(high)) for part, low, high in zip(parts, *self.ends)]
 
     @cached_property
-    def rows(self) -> sparse.csr_array:
-        """What is released, and that every record has one value."""
-        places = self.partition.representative
-        parts = [
-            (row.coefficients(places).astype(np.int64)[:, None] * amounts).reshape(1, -1)
-            for space, amounts in ((self.sums, self.values), (self.squares, self.values**2))
-            for row in space.rows()
-            if int(np.abs(row.coefficients(places)).max(initial=0)) <= MOST_WEIGHT  # others are counted in bits
-        ]
-        each = np.kron(np.eye(len(places), dtype=np.int64), np.ones((1, self.width), dtype=np.int64))
-        return sparse.csr_array(np.concatenate([*parts, each]))
+    def starts(self) -> Ints:
+        """Where the values of each class begin."""
+        return np.concatenate(([0], np.cumsum([len(own) for own in self.each])[:-1])).astype(np.int64)
+
+    @cached_property
+    def values(self) -> Ints:
+        """The values of all classes, one after another."""
+        return np.concatenate(self.each)
+
+    @cached_property
+    def of_class(self) -> Ints:
+        """The class of each of the values."""
+        return np.repeat(np.arange(self.partition.n_classes), [len(own) for own in self.each])
+
+    def place(self, of_class: Ints, numbers: Ints) -> Ints:
+        """Where values of classes are among those that are tried; −1: nowhere."""
+        least, span = int(self.values.min()), int(self.values.max() - self.values.min()) + 1
+        every, wanted = self.of_class * span + self.values - least, of_class * span + numbers - least
+        found = np.searchsorted(every, wanted).clip(max=len(every) - 1)
+        there = (every[found] == wanted) & (numbers >= least) & (numbers < least + span)
+        return np.where(there, found, -1)
 
     @cached_property
     def places(self) -> Ints:
         """The class and value of each unit, as one number."""
-        columns = self.moments.columns
-        value = np.asarray(columns.values.integers, dtype=np.int64) - self.moments.low[columns.column_of]
-        return np.asarray(self.partition.class_of[columns.column_of] * self.width + value, dtype=np.int64)
+        return self.place(self.where, self.moments.numbers)
 
     @cached_property
     def counts(self) -> Ints:
         """How many records of each class truly have each value."""
-        return np.bincount(self.places, minlength=self.partition.n_classes * self.width)
+        return np.bincount(self.places, minlength=len(self.values))
+
+    @cached_property
+    def told(self) -> tuple[Ints, Ints]:
+        """The weights of classes in sums, and in sums of squares."""
+        places = self.partition.representative
+        kinds = [
+            [
+                row
+                for row in (row.coefficients(places) for row in space.rows())
+                if int(np.abs(row).max(initial=0)) <= MOST_WEIGHT
+            ]
+            for space in (self.sums, self.squares)
+        ]  # what larger weights tell is counted in bits
+        one, other = (np.array(rows, dtype=np.int64).reshape(-1, len(places)) for rows in kinds)
+        return one, other
+
+    @cached_property
+    def rows(self) -> sparse.csr_array:
+        """What is released, and that every record has one value; amounts count from the first value of a class, to be small."""
+        units = self.moments.numbers[np.isin(self.where, np.flatnonzero(self.told[1].any(axis=0)))]
+        mean = round(float(units.mean())) if len(units) else 0
+        first = self.values[self.starts][self.of_class]
+        squares = (self.values - first) * (self.values + first - 2 * mean)
+        parts = [rows[:, self.of_class] * amounts for rows, amounts in zip(self.told, (self.values - first, squares))]
+        classes = (self.of_class == np.arange(self.partition.n_classes)[:, None]).astype(np.int64)
+        return sparse.csr_array(np.concatenate([*parts, classes]))
+
+    def fits(self, of_class: Ints, numbers: Sequence[int], change: Ints) -> bool:
+        """Whether so many more records of some classes with some values leave all that is released as it is, exactly."""
+        amounts = numbers, self.moments.grid.squares(numbers), [1] * len(numbers)
+        own = [*self.told, np.eye(self.partition.n_classes, dtype=np.int64)]
+        return not any(
+            bool((rows[:, of_class].astype(object) @ (change.astype(object) * np.array(each, dtype=object))).any())
+            for rows, each in zip(own, amounts)
+            if len(rows)
+        )
 
     @cached_property
     def watched(self) -> Mask:
-        """Classes that some row has and nobody knows beforehand, by name or because one value only is possible."""
-        touched = np.zeros(self.rows.shape[1], dtype=bool)
-        touched[self.rows[: self.rows.shape[0] - self.partition.n_classes].indices] = True
-        hidden = ~self.moments.known[self.partition.representative] & (self.ends[0] < self.ends[1])
-        return np.asarray(touched.reshape(-1, self.width).any(axis=1) & hidden, dtype=bool)
+        """Classes that some row has and that are not known beforehand."""
+        touched = np.concatenate(self.told).any(axis=0)
+        return np.asarray(touched & ~self.moments.known[self.partition.representative], dtype=bool)
 
     @cached_property
     def most(self) -> Ints:
         """How many records of each class can have each value."""
-        sizes = self.counts.reshape(-1, self.width).sum(axis=1)
-        return np.where(self.values <= self.ends[1][:, None], sizes[:, None], 0).reshape(-1)
+        return np.add.reduceat(self.counts, self.starts)[self.of_class]
 
-    def open_to(self, own: Ints) -> bool:
-        """Whether for every class with one value only another database fits, to somebody who knows some records."""
+    @cached_property
+    def unsafe(self) -> Mask:
+        """Watched classes with too few respondents, or whose total breaks another rule."""
+        broken, rules, columns = self.watched.copy(), self.moments.rules, self.moments.columns
+        for j in np.flatnonzero(broken).tolist():
+            broken[j] = rules.broken(columns, self.partition.class_of == j) is not None
+        return broken
+
+    def open_to(self, own: Ints, unsafe: Mask) -> bool:
+        """Whether to somebody who knows some records another database fits for every class with one value only.
+
+        And one with another total for every unsafe class.
+        """
         true = self.counts - own
-        by_class = true.reshape(-1, self.width)
-        same = (by_class.max(axis=1) == by_class.sum(axis=1)) & self.watched
-        left = np.flatnonzero((by_class > 0) & same[:, None])
+        same = np.add.reduceat(true > 0, self.starts) == 1
+        left = np.flatnonzero((true > 0) & (same & self.watched)[self.of_class])
         for world in self.worlds:
-            if bool((world >= own).all()):
-                left = left[world[left] == self.counts[left]]
-        rng = np.random.default_rng(len(true))  # only a search order; verdicts do not depend on it
-        for _ in range(SWEEPS):
-            if len(left) == 0:
-                return True
-            left = self._left(own, left, rng.random(len(left)))
-        return all(len(self._left(own, np.array([place]), np.ones(1))) == 0 for place in left.tolist())
+            if bool((world.counts >= own).all()):
+                left = left[world.counts[left] == self.counts[left]]
+        moved = {j for j in np.unique(self.of_class[left]).tolist() if self._moved(own, j, total=False)}
+        left = left[[j not in moved for j in self.of_class[left].tolist()]]
+        while len(left):
+            gains = np.zeros(len(own), dtype=np.int64)
+            gains[left] = -1
+            found = self._found(own, gains)
+            if found is None:
+                return False
+            left = left[found.counts[left] == self.counts[left]]
+        return all(self._moves(own, j) for j in np.flatnonzero(unsafe & self.watched).tolist())
 
-    def _left(self, own: Ints, watched: Ints, weights: Floats) -> Ints:
-        """Those of some counts that are the same in a database found to differ in them; all if none is found."""
+    def _moves(self, own: Ints, j: int) -> bool:
+        """Whether a database fits in which a class has another total."""
+        if any(world.moved[j] for world in self.worlds if bool((world.counts >= own).all())):
+            return True
+        amounts = np.where(self.of_class == j, self.values - self.each[j][0], 0)
+        return self._moved(own, j, total=True) or any(self._found(own, sign * amounts) is not None for sign in (1, -1))
+
+    @cached_property
+    def basis(self) -> list[Ints]:
+        """Changes of the totals of classes that no released sum sees."""
+        return kernel(self.told[0])
+
+    def _moved(self, own: Ints, j: int, *, total: bool) -> bool:
+        """Whether moving a few records finds a database in which a class has other values, or another total."""
+        _, kinds = np.unique(self.told[1].T, axis=0, return_inverse=True)
+        kinds = np.where(self.told[1].any(axis=0), kinds.reshape(-1), -1)
+        rng = np.random.default_rng(j)  # only a search order
+        places = self._some(self.counts - own, rng)
+        low, high = (end[self.of_class[places]].tolist() for end in self.ends)
+        units = Units(self.values[places].tolist(), self.of_class[places].tolist(), (low, high), kinds.tolist())
+        inside = () if total else movements_inside(units, j)
+        for moves in chain(inside, movements(units, self.basis, j, rng)):
+            at = places[list(moves)]
+            numbers = [*(self.values[at] + np.array([*moves.values()])).tolist(), *self.values[at].tolist()]
+            of_class, change = np.tile(self.of_class[at], 2), np.repeat([1, -1], len(at))
+            if self.fits(of_class, numbers, change):
+                self._take(of_class, np.array(numbers, dtype=np.int64), change)
+                return True
+        return False
+
+    def _some(self, there: Ints, rng: np.random.Generator) -> Ints:
+        """Some records of each class that are not known, by their places."""
+        every = np.repeat(np.arange(len(there)), np.minimum(there, MOST_UNITS))
+        every = every[np.lexsort((rng.random(len(every)), self.of_class[every]))]
+        rank = np.arange(len(every)) - np.searchsorted(self.of_class[every], self.of_class[every])
+        return np.asarray(every[rank < MOST_UNITS], dtype=np.int64)
+
+    def _take(self, of_class: Ints, numbers: Ints, change: Ints) -> "_World":
+        """Remember a database by what is other in it; values that are not tried are left out of its counts."""
+        counts, moved = self.counts.copy(), np.zeros(self.partition.n_classes, dtype=np.int64)
+        np.add.at(moved, of_class, numbers * change)
+        places = self.place(of_class, numbers)
+        np.add.at(counts, places[places >= 0], change[places >= 0])
+        self.worlds.append(_World(counts, moved != 0))
+        return self.worlds[-1]
+
+    def _found(self, own: Ints, gains: Ints) -> "_World | None":
+        """A database with more gains than the true one that fits and has what somebody knows; None if none is found."""
         self.searches += 1
-        cost = np.zeros(len(own))
-        cost[watched] = -weights - 0.1
-        sides = np.asarray(self.rows @ self.counts, dtype=np.float64)
+        sides = np.append(self.rows @ self.counts, gains @ self.counts + 1).astype(np.float64)
         model = LinearModel(
-            cost,
+            gains.astype(np.float64),
             own.astype(np.float64),
             self.most.astype(np.float64),
-            self.rows.astype(np.float64),
+            sparse.csr_array(sparse.vstack((self.rows, sparse.csr_array(gains[None, :]))).astype(np.float64)),
             sides,
-            sides,
+            np.append(sides[:-1], INFINITE),
             integer=np.full(len(own), True),
             maximise=True,
         )
         try:
-            found = solve(model, time_limit=SECONDS)
+            found = solve(model, time_limit=SECONDS, relative_gap=ANY)
         except SolverError:
-            return watched
+            return None
         if not found.feasible:
-            return watched
+            return None
         world = np.rint(found.values).astype(np.int64)
-        if bool(((world < own) | (world > self.most)).any()) or bool((self.rows @ (world - self.counts)).any()):
-            return watched
-        self.worlds.append(world)
-        return np.asarray(watched[world[watched] == self.counts[watched]], dtype=np.int64)
+        at = np.flatnonzero(world - self.counts)
+        change = (world - self.counts)[at]
+        worse = int(gains @ world) <= int(gains @ self.counts) or bool((world < own).any())
+        if worse or not self.fits(self.of_class[at], self.values[at].tolist(), change):
+            return None
+        return self._take(self.of_class[at], self.values[at], change)
+
+
+@dataclass(frozen=True)
+class _World:
+    """Another database: how many records have each value that is tried, and the classes with another total."""
+
+    counts: Ints
+    moved: Mask
