@@ -53,7 +53,8 @@ weights together with two or more keys; codes that are no range; \
 ranges of more than two thirds of those who show the published code |
 | `order` | the order of the records reveals nothing of their order in the source | |
 | `intervals` | at most the share `interval_most` of the true numbers is near the published one; \
-only reported if `interval_most` is not given | |
+only reported if `interval_most` is not given | true numbers that follow from other published ones \
+(income from net income and tax) |
 
 The verdict is about who is who. What groups of equal keys have in common is limited by `generalize` with `l` or `t`:
 for the arithmetic attacker, with the suppressed records as one more group; not for the transparent attacker, who
