@@ -75,14 +75,16 @@ def classes_of(ground: Ground, known: Iterable[Facts], responses: Responses | No
     """
     words = np.random.default_rng(0)  # marks of sums, which never leave: equal marks are equal selections
     mark = np.zeros(ground.n_atoms, dtype=np.uint64)
+    known = list(known)
+    at_atoms = {name: ground.atoms_of(name) for name in {name for facts in known for name in facts.responses()}}
     for facts in known:
         terms = [(t.response, t.places, t.weights) for fact in facts.facts for t in fact.terms if t.response != OWN]
         terms += [(watch.response, watch.places, watch.weights) for watch in facts.watches]
         for response, places, weights in terms:
             if responses is None or response in responses:
-                atoms, first = np.unique(ground.atoms_of(response)[places], return_index=True)
                 word = words.integers(1, 2**63, dtype=np.uint64)
-                mark[atoms] += word * weights[first].astype(np.uint64)
+                atoms = at_atoms[response][places]
+                mark[atoms] = mark[atoms] + word * weights.astype(np.uint64)  # once, for all units of an atom alike
     return np.unique(mark, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 

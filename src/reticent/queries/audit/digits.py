@@ -90,6 +90,7 @@ class Digits:
     _taken: list[tuple[int, int, tuple[int, ...]]] = field(default_factory=list)
     _weighted: list[_Weighted] = field(default_factory=list)
     _in_order: bool = True
+    _known: dict[tuple[int, int], Ints] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._kinds = tuple(map(_Kind, self._nothing()))
@@ -105,6 +106,7 @@ class Digits:
 
     def back_to(self, kind: int, rank: int) -> None:
         """Forget the rows of a kind that were released after its rank was this, and all that came later."""
+        self._known = {at: row for at, row in self._known.items() if at[0] != kind or at[1] < rank}
         first = next((i for i, (own, number, _) in enumerate(self._taken) if own == kind and number >= rank), None)
         if first is None:
             self._kinds[kind].seen = min(self._kinds[kind].seen, rank)
@@ -180,9 +182,13 @@ class Digits:
         return [place for place in numbered if place not in heavy]
 
     def _row(self, kind: int, number: int) -> Ints:
-        space = self._kinds[kind].space
-        assert space is not None
-        return self._coefficients(space.row(number))
+        """A released row, as small numbers where that is enough: they are looked at again and again."""
+        if (kind, number) not in self._known:
+            space = self._kinds[kind].space
+            assert space is not None
+            row = self._coefficients(space.row(number))
+            self._known[kind, number] = row.astype(np.min_scalar_type(-int(np.abs(row).max(initial=1))))
+        return self._known[kind, number].astype(np.int64)
 
     def _nearby(self, kind: int, row: Ints) -> Iterator[tuple["Digits", Ints]]:
         """In databases too large to keep all rows: the row, and its differences to the nearest ones, with rows around them."""

@@ -34,11 +34,12 @@ from reticent.queries.refusals import StaffReason
 from reticent.queries.rules import SetRules
 from reticent.releases.rows import Partition
 from reticent.releases.rowspace import RowSpace
-from reticent.solve.highs import solve
+from reticent.solve.highs import HighsSession
 from reticent.solve.model import INFINITE, LinearModel
 
 MOST_SEARCHES = 300
-SECONDS, ANY = 1.0, 1e9
+MOST_NODES, ANY = 100, 1e9
+"""A search for another database ends with the first that it finds, or after this many nodes."""
 WIDEST = 2**30
 AROUND, MOST_TRIED = 3, 48
 FIXED = StaffReason("bounds", "sums and sums of squares together would fix the values of a class of records")
@@ -372,7 +373,10 @@ class _Scene:
             maximise=True,
         )
         try:
-            found = solve(model, time_limit=SECONDS, relative_gap=ANY)
+            session = HighsSession(model, presolve=True)
+            session.set_option("mip_rel_gap", ANY)
+            session.set_option("mip_max_nodes", MOST_NODES)
+            found = session.solve()
         except SolverError:
             return None
         if not found.feasible:
