@@ -86,9 +86,19 @@ def known(folder: Path, seed: int, way: str) -> bool:
 
 
 @pytest.mark.parametrize("seed", numbers(2, 30))
-@pytest.mark.parametrize("way", WAYS[:3])
+@pytest.mark.parametrize("way", WAYS)
 def test_two_files_are_not_joined(tmp_path: Path, way: str, seed: int) -> None:
     assert not known(tmp_path, seed, way)
+
+
+def test_sums_after_two_files_are_not_certified(tmp_path: Path) -> None:
+    """Two files that were judged as joined by a number, which a table adds up afterwards."""
+    data, ledger = opened(tmp_path, firms(random.Random(1)))
+    hiding(data, ledger)
+    released(data, ledger, "first", "ind", "staff")
+    released(data, ledger, "coarse", "size", "staff", base=20_000)
+    with pytest.raises(NotProtectedError, match="two files show 'staff'"):
+        data.tabulate("ind", response="staff").protect(rules=[]).release(ledger=ledger, name="sums")
 
 
 def test_what_joins_nothing_is_released(tmp_path: Path) -> None:

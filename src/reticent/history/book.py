@@ -174,6 +174,7 @@ class Book:
         unwatched = _nothing_watched(new, stage.told)
         if unwatched is not None:
             return Judged(unwatched, new, (*before, *counted), repeats, 0 if prove else None)
+        new = _certified_beside(new, [recipe, *before.values()], stage.scene)
         system = stage.system(limits)
         verdict, proved = system.judge(new), None
         if prove and verdict.safe:
@@ -324,6 +325,19 @@ def _check_order(recipe: Recipe, before: Mapping[str, Recipe]) -> None:
             f"ledger: the records are in the order of the data, as in {other[0]!r}, so that the two files can be joined line by "
             "line; leave keep_order out, and nothing is joined."
         )
+
+
+def _certified_beside(new: Facts, recipes: Sequence[Recipe], scene: Scene) -> Facts:
+    """What is new, not certified where two files can be joined by a number that something adds up: that is not judged."""
+    files = [own for own in recipes if isinstance(own, FileRecipe) and own.variables]
+    added_up = {*scene.grounded.decimals} - scene.grounded.counted
+    for number, one in enumerate(files):
+        for other in files[:number]:
+            shared = [name for name in one.responses if name in other.responses and name in added_up]
+            if shared and (one.variables, one.steps) != (other.variables, other.steps):
+                told = f"two files show {shared[0]!r}, which is added up as well, and can be joined by it; leave it out of one"
+                return replace(new, certified=False, beyond=new.beyond or told)
+    return new
 
 
 def _nothing_watched(new: Facts, told: Mapping[str, Sequence[Facts]]) -> JointVerdict | None:
