@@ -101,6 +101,19 @@ def test_sums_after_two_files_are_not_certified(tmp_path: Path) -> None:
         data.tabulate("ind", response="staff").protect(rules=[]).release(ledger=ledger, name="sums")
 
 
+@pytest.mark.parametrize("seed", numbers(2, 10))
+@pytest.mark.parametrize("other", ["twice", "less", "opposite"])
+def test_numbers_in_step_join_no_files(tmp_path: Path, other: str, seed: int) -> None:
+    """Until November 2026 the second file was released in all of 10 ledgers: whoever sorts both has them side by side."""
+    staff = pl.col("staff")
+    change = {"twice": staff * 2, "less": staff - staff // 10 - 7, "opposite": 10_000 - staff}[other]
+    data, ledger = opened(tmp_path, firms(random.Random(seed)).with_columns(value=change))
+    hiding(data, ledger)
+    released(data, ledger, "first", "ind", "staff")
+    with pytest.raises(NotProtectedError, match="two files can be joined by"):
+        released(data, ledger, "second", "size", "value")
+
+
 def test_what_joins_nothing_is_released(tmp_path: Path) -> None:
     """The same number beside the same key, by itself, and so coarse that it joins nobody; a second file in drawn order."""
     data, ledger = opened(tmp_path, firms(random.Random(1)))
@@ -109,6 +122,7 @@ def test_what_joins_nothing_is_released(tmp_path: Path) -> None:
     released(data, ledger, "rounded", "ind", "staff", base=100)
     released(data, ledger, "alone", "staff")
     released(data, ledger, "coarse", "size", "staff", base=20_000)
+    released(data, ledger, "another number", "size", "value")
     with pytest.raises(NotProtectedError, match="joined line by line"):
         released(data, ledger, "in order", "size", keep_order=True)
     released(data, ledger, "drawn", "size")

@@ -77,7 +77,7 @@ class TooMany(Exception):
 
 @dataclass(frozen=True)
 class Known:
-    """What everybody knows: respondents, the ends of each value (`OPEN`: none), who is known by name, and what was told."""
+    """What everybody knows: respondents, the ends of each value (`OPEN`: none), who is known by name, and what was answered."""
 
     truth: np.ndarray
     owner: np.ndarray
@@ -137,7 +137,7 @@ class Known:
 
     @property
     def squares(self) -> bool:
-        """Whether a sum of squares was told."""
+        """Whether a sum of squares was answered."""
         return any(own.power == 2 for own in self.told)
 
     def exposes(self, minimum: int) -> bool:

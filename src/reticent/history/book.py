@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.record_marks import is_version, version_fingerprint, version_marks
 from reticent.history.amended import Amendment, with_amendments
 from reticent.history.editions import Edition, Recipe
-from reticent.history.file_recipe import FileRecipe
+from reticent.history.file_recipe import FileRecipe, in_step
 from reticent.history.scene import AnswersTold, Scene
 from reticent.history.table_recipe import TableRecipe
 from reticent.ledger.blobs import Blobs, name_of
@@ -174,7 +175,7 @@ class Book:
         unwatched = _nothing_watched(new, stage.told)
         if unwatched is not None:
             return Judged(unwatched, new, (*before, *counted), repeats, 0 if prove else None)
-        new = _certified_beside(new, [recipe, *before.values()], stage.scene)
+        new = _certified_beside(new, [recipe, *before.values()], stage.scene, self.data)
         system = stage.system(limits)
         verdict, proved = system.judge(new), None
         if prove and verdict.safe:
@@ -327,15 +328,27 @@ def _check_order(recipe: Recipe, before: Mapping[str, Recipe]) -> None:
         )
 
 
-def _certified_beside(new: Facts, recipes: Sequence[Recipe], scene: Scene) -> Facts:
-    """What is new, not certified where two files can be joined by a number that something adds up: that is not judged."""
+def _certified_beside(new: Facts, recipes: Sequence[Recipe], scene: Scene, data: Microdata) -> Facts:
+    """What is new, not certified where two files can be joined by numbers in a way that is not judged.
+
+    By a number that something adds up as well, or by two of which one rises or falls with the other in all records.
+    """
     files = [own for own in recipes if isinstance(own, FileRecipe) and own.variables]
     added_up = {*scene.grounded.decimals} - scene.grounded.counted
-    for number, one in enumerate(files):
-        for other in files[:number]:
-            shared = [name for name in one.responses if name in other.responses and name in added_up]
-            if shared and (one.variables, one.steps) != (other.variables, other.steps):
-                told = f"two files show {shared[0]!r}, which is added up as well, and can be joined by it; leave it out of one"
+    for one, other in combinations(files, 2):
+        if (one.variables, one.steps) == (other.variables, other.steps):
+            continue
+        for first, second in product(one.responses, other.responses):
+            told = ""
+            if first == second and first in added_up:
+                told = (
+                    f"two files show {first!r}, which is added up as well, and can be joined by it; leave it out of one"
+                )
+            elif first != second and in_step(data, first, second):
+                told = (
+                    f"two files can be joined by {first!r} and {second!r}, which rise together; leave out one of them"
+                )
+            if told:
                 return replace(new, certified=False, beyond=new.beyond or told)
     return new
 

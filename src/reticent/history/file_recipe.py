@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
+
 from reticent.base.arrays import Ints
 from reticent.base.plain import as_plain
 from reticent.data.facts import Facts
 from reticent.data.method import MaskingMethod
+from reticent.data.microdata import Microdata
 from reticent.data.parameters import build, to_plain
 from reticent.data.published import MaskedFile
 from reticent.data.schema import Kind, Role
@@ -19,6 +22,8 @@ from reticent.microdata.mask import METHODS
 from reticent.microdata.result import ProtectedFile
 from reticent.tabulation.ground import GroundedData
 
+LEAST_VALUES = 6
+"""With fewer different values chance may put two numbers into the same order, and few records are told apart by it."""
 UNKNOWN_TO_ATTACKERS = (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID)
 
 
@@ -82,3 +87,18 @@ class FileRecipe:
             steps.append(build(METHODS[options.pop("method")], options, owner=f"step {number}"))
         file = masked_from_bytes(base64.b85decode(plain["file"]))
         return cls(file, tuple(steps), tuple(plain["recorded"]), plain.get("in_order", False))
+
+
+def in_step(data: Microdata, one: str, other: str) -> bool:
+    """Whether a number rises, or falls, with another in all records, so that whoever sorts by either has the same order."""
+    if any(name not in data.schema or data.schema[name].kind is not Kind.NUMERIC for name in (one, other)):
+        return False
+    pairs = data.numbers((one, other))
+    pairs = pairs[~np.isnan(pairs).any(axis=1)]
+    if any(len(np.unique(own)) < LEAST_VALUES for own in pairs.T):
+        return False
+    for sign in (1, -1):
+        ordered = np.unique(pairs * (1, sign), axis=0)  # by the first number, then by the second
+        if bool((np.diff(ordered[:, 1]) >= 0).all()):
+            return True
+    return False

@@ -79,7 +79,7 @@ def test_those_out_of_doubt_are_in_no_set_of_which_too_much_is_told(seed: int) -
     for chosen in every:
         if beyond(chosen) > 1e-9:
             kept = tuple(k for k in chosen if k in left)
-            assert kept, "a set of which too much is told is lost"
+            assert kept, "a set of which the rows reveal too much is left out"
             assert beyond(kept) >= beyond(chosen) - 1e-9
     found = worst_group(shares, unknown).beyond
     own = sorted(left)
