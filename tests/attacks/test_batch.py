@@ -91,6 +91,10 @@ def test_a_file_that_is_nowhere_is_named_with_its_line(tmp_path: Path) -> None:
         DataError, match=r"job.arb, line 2: dota.asc: there is no such file .* Did you mean 'data.asc'\?"
     ):
         run_batch(tmp_path / "job.arb")
+    with pytest.raises(
+        DataError, match=r"line 2: dota.asc: there is no such file, because there is no folder 'nowhere'"
+    ):
+        run_batch(tmp_path / "job.arb", data=tmp_path / "nowhere")
     assert not (tmp_path / "run.log").exists()
 
 
@@ -171,3 +175,40 @@ def test_a_file_that_the_batch_writes_itself_may_be_read(tmp_path: Path) -> None
     )
     run_batch(tmp_path / "job.arb")
     assert (tmp_path / "out.csv").exists()
+
+
+FURTHER = {
+    "shadow and cost": (
+        lambda n, row: (*row, 3 * n + 1, n + 2), RDA + "Shadow 4\n  <NUMERIC>\nCost 4\n  <NUMERIC>\n",
+        '"Industry""Region"|"Value"|"Shadow"|"Cost"', "P(15,1)|FREQ(3,20)", "P(15,1)|FREQ(3,20)",
+    ),
+    "weighted counts": (
+        lambda n, row: (*row, (1.2, 1.4, 1.0)[n % 3]), RDA + "W 4\n  <NUMERIC>\n  <DECIMALS> 1\n  <WEIGHT>\n",
+        '"Industry""Size"|<freq>|""|""', "FREQ(3,20)|WGT(1)", "FREQ(3,20)",
+    ),
+    "missing codes": (
+        lambda n, row: (row[0], row[1] if n % 5 else "9", *row[2:]), RDA.replace("Region 1\n", 'Region 1 "9"\n'),
+        TABLE, "P(15,1)|FREQ(3,20)|MIS(1)", "P(15,1)|FREQ(3,20)|MIS(1)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", "012")
+@pytest.mark.parametrize("kind", list(FURTHER))
+def test_an_intermediate_file_has_all_that_its_rules_look_at(kind: str, mode: str, tmp_path: Path) -> None:
+    """Shadow variable, weighted counts and missing codes were left out, so the file was judged by other numbers."""
+    change, rda, table, rule, again = FURTHER[kind]
+    write_data(tmp_path, rda=rda)
+    rows = (";".join(map(str, change(n, row))) for n, row in enumerate(ROWS))
+    (tmp_path / "data.asc").write_text("\n".join(rows) + "\n")
+    protect = '<SUPPRESS> MOD(1)\n<WRITETABLE> (1,5,,"{}")\n'
+    (tmp_path / "a.arb").write_text(head(table=table, rule=rule) + "<READMICRODATA>\n" + protect.format("mid.tab"))
+    run_batch(tmp_path / "a.arb")
+    (tmp_path / "b.arb").write_text(
+        f'<OPENTABLEDATA> "mid.tab"\n<OPENMETADATA> "mid.rda"\n<SPECIFYTABLE> {table}\n<SAFETYRULE> {again}\n'
+        f"<READTABLE> {mode}\n{protect.format('again.tab')}"
+    )
+    run_batch(tmp_path / "b.arb")
+    first, second = ((tmp_path / name).read_text().replace(";M;", ";S;") for name in ("mid.tab", "again.tab"))
+    assert first == second
+    assert (tmp_path / "again.rda").read_text().replace("again", "mid") == (tmp_path / "mid.rda").read_text()

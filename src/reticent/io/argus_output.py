@@ -17,6 +17,8 @@ from reticent.data.table import Dimension
 
 EMPTY_STATUS = 14
 FREQUENCY = "Freq"
+COUNT = "Count"
+"""The column of an intermediate file with the values of a frequency table; with weights they are not the respondents."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,9 @@ class ArgusCells:
     attack_low: NDArray[np.float64] | None = None
     attack_high: NDArray[np.float64] | None = None
     listed: tuple[NDArray[np.bool_], ...] = ()
+    shadow: str | None = None
+    further: tuple[tuple[str, NDArray[np.float64], int], ...] = ()
+    """Other numbers of the cells (the shadow variable, a cost) with their decimals."""
 
     def nodes(self, at: int) -> list[int]:
         """The nodes of a dimension that are listed (all, unless said otherwise)."""
@@ -158,7 +163,7 @@ def _letter(cells: ArgusCells, cell: int) -> str:
 
 
 def intermediate_lines(cells: ArgusCells, *, skip_empty: bool, status_only: bool, quotes: bool) -> list[str]:
-    """Intermediate: all that is needed to read the table back: value, count, top, status, levels.
+    """Intermediate: all that is needed to read the table back: value, other numbers, count, top, status, levels.
 
     Where they are given, holdings and what the attacker concludes follow; an open end of an interval is left blank.
     """
@@ -171,6 +176,7 @@ def intermediate_lines(cells: ArgusCells, *, skip_empty: bool, status_only: bool
         row = [f"{mark}{cells.code(cell, at)}{mark}" for at in range(len(cells.dimensions))]
         row.append(cells.number(0.0 if empty else float(cells.values[cell])))
         if not status_only:
+            row += [plain(float(numbers[cell]), decimals) for _, numbers, decimals in cells.further]
             row += _contributions(cells, cell)
         status = int(cells.status[cell])
         row.append("P" if status == 10 else "M" if status in (11, 12) else "U" if 3 <= status < 10 else "S")
@@ -197,16 +203,19 @@ def intermediate_rda(cells: ArgusCells, trees: Sequence[str | None], *, status_o
     """The metadata of an intermediate file; `trees` are the names of its hierarchy files."""
     lines = ['<SEPARATOR> ";"', '<SAFE> "S"', '<UNSAFE> "U"', '<PROTECT> "P"']
     for dimension, tree in zip(cells.dimensions, trees, strict=True):
-        lines += [dimension.name, "  <RECODEABLE>", f'  <TOTCODE> "{dimension.codes[0]}"']
+        absent = f' "{dimension.codes[dimension.missing]}"' if dimension.missing >= 0 else ""
+        lines += [f"{dimension.name}{absent}", "  <RECODEABLE>", f'  <TOTCODE> "{dimension.codes[0]}"']
         if tree is not None:
             lines += ["  <HIERARCHICAL>", f'  <HIERCODELIST> "{tree}"', '  <HIERLEADSTRING> "@"']
     # a frequency table has its respondents in a column of that name, too
     if cells.response == FREQUENCY and (status_only or cells.counts is None):
         lines += [FREQUENCY, "  <NUMERIC> <FREQUENCY>"]
     else:
-        value = "Count" if cells.response == FREQUENCY else cells.response
+        value = COUNT if cells.response == FREQUENCY else cells.response
         lines += [value, "  <NUMERIC>", f"  <DECIMALS> {cells.decimals}"]
     if not status_only:
+        for name, _, decimals in cells.further:
+            lines += [name, f"  <NUMERIC>{' <SHADOW>' if name == cells.shadow else ''}", f"  <DECIMALS> {decimals}"]
         if cells.counts is not None:
             lines += [FREQUENCY, "  <NUMERIC> <FREQUENCY>"]
         for place in range(0 if cells.top is None else cells.top.shape[1]):

@@ -99,6 +99,10 @@ def find_file(folder: Path, name: str, notes: Notes | None = None, *, also: Sequ
     names = [other.name for other in folder.iterdir() if other.is_file()] if folder.is_dir() else []
     wanted = parts[-1] if parts else plain
     where = f" in the folder {folder.name!r}" if folder.name else ""
+    if not folder.is_dir():
+        raise DataError(
+            f"{wanted}: there is no such file, because there is no folder {folder.name!r}; name one that exists."
+        )
     raise DataError(f"{wanted}: there is no such file{where}.{did_you_mean(wanted, names)}")
 
 

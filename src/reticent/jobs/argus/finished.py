@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reticent.base.errors import AdditivityError, DataError, PlanError
 from reticent.io.argus_batch import COST_CODES, Command
+from reticent.io.argus_output import COUNT
 from reticent.io.argus_table_rda import TableMetadata, read_table_rda
 from reticent.io.finished import CellLayout, FinishedFile, read_finished
 from reticent.jobs.argus.state import Batch
@@ -41,7 +42,9 @@ def read_tables(batch: Batch, command: Command) -> None:
 
 def _read_finished(job: TableJob, path: Path, metadata: TableMetadata) -> FinishedFile:
     wanted = job.specification
-    response = wanted.response or next(iter(metadata.names("count")), None)
+    # our own intermediate file of weighted counts has them beside the respondents
+    own = COUNT if COUNT in metadata.names("value") else None
+    response = wanted.response or own or next(iter(metadata.names("count")), None)
     if response is None:
         raise DataError("the table has no frequency column to count by.").at(job.where)
     columns = [metadata.column(name) for name in wanted.explanatory]

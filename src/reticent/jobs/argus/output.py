@@ -82,7 +82,8 @@ def argus_cells(result: ProtectedTable, number: int) -> ArgusCells:
         None if changed is None else full.values, shares, _SUFFIX.get(result.method, ""),
         view.counts if full.records is not None else None, view.top if full.records is not None else None,
         attack_low=wide(ends[0]), attack_high=wide(ends[1]),
-        listed=() if changed is None else listed_nodes(table, changed[members]),
+        listed=() if changed is None else listed_nodes(table, changed[members]), shadow=full.shadow,
+        further=tuple((n, m.totals, m.decimals) for n, m in full.respondents.measures.items() if n != table.response),
     )  # fmt: skip
 
 
