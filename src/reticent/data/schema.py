@@ -73,7 +73,8 @@ class Variable:
     `missing` are the codes that mean "not known"; the first is what local suppression writes (none: a null). `codes`
     and `labels` are the code list in its order. `digits` are the widths of the levels where the hierarchy follows
     from the digits of the codes; the tree is then built when the data are there. `priority` is the price of
-    suppressing a value. `guessed` names what was guessed and not declared.
+    suppressing a value. `permanent` says that an identifier never changes: it means the same unit in all versions of the data.
+    `guessed` names what was guessed and not declared.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Variable:
     length: int | None = None
     decimals: int = 0
     household: bool = False
+    permanent: bool = False
     guessed: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
@@ -121,10 +123,14 @@ class Variable:
             if not isinstance(value, tuple | list):
                 raise ParameterError(f"{name} must be a list, got {type(value).__name__}.", option=name).at(owner)
             self._put(name, tuple(value) if name == "digits" else tuple(_code(item, name, owner) for item in value))
-        if not isinstance(self.household, bool):
-            raise ParameterError(f"household must be true or false, got {self.household!r}.", option="household").at(
-                owner
-            )
+        for name in ("household", "permanent"):
+            value = getattr(self, name)
+            if not isinstance(value, bool):
+                raise ParameterError(f"{name} must be true or false, got {value!r}.", option=name).at(owner)
+        if self.permanent and self.role is not Role.IDENTIFIER:
+            raise ParameterError(
+                f"permanent is for identifiers, and this variable is declared {self.role}; drop it.", option="permanent"
+            ).at(owner)
         if self.hierarchy is not None and not isinstance(self.hierarchy, Hierarchy):
             raise ParameterError(
                 f"hierarchy must be a Hierarchy, got {type(self.hierarchy).__name__}.", option="hierarchy"

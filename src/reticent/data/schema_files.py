@@ -20,7 +20,7 @@ GUESS_NOTE = (
     "# What `guessed` names was guessed from the data, not declared.\n# Check it, correct it, then delete the line.\n\n"
 )
 
-_PLAIN = ("level", "priority", "start", "length", "decimals", "household")
+_PLAIN = ("level", "priority", "start", "length", "decimals", "household", "permanent")
 FACTS = ("name", "role", "kind", "missing", "codes", "hierarchy", "guessed", *_PLAIN)
 
 

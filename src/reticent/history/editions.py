@@ -16,7 +16,7 @@ from reticent.history.table_recipe import TableRecipe
 from reticent.ledger.chain import LedgerError
 from reticent.queries.indexed import lines_between, lines_of_another
 from reticent.releases.histories import Crossing, Histories
-from reticent.tabulation.following import common_ids, followed
+from reticent.tabulation.following import check_found, followed, linked
 from reticent.tabulation.ground import GroundedData
 
 Recipe = TableRecipe | FileRecipe
@@ -37,9 +37,12 @@ class Edition:
 
 def marks_of(editions: Sequence[Edition]) -> tuple[Ints, ...]:
     """A number of each record that means the same record in all versions; an error where they cannot be linked."""
-    every = [edition.data for edition in editions]
+    every, names = [edition.data for edition in editions], [edition.name for edition in editions]
     try:
-        return followed(every, common_ids(every, [edition.name for edition in editions]))
+        found = linked(every, names)
+        marks = followed(every, found.ids)
+        check_found(every, found._replace(ids=marks), names)
+        return marks
     except DataError as err:
         raise LedgerError(f"ledger: {err}") from None
 

@@ -16,7 +16,7 @@ from reticent.ledger.ledger import Ledger
 from reticent.queries.canonical import Universe, Version
 from reticent.queries.large import LargeUniverse, LargeVersion
 from reticent.queries.policy import Policy
-from reticent.tabulation.following import common_ids, followed
+from reticent.tabulation.following import check_found, followed, linked
 
 VERSION = "version"
 BY_BUDGET = ("open", "private")
@@ -51,9 +51,10 @@ def _linked_ids(listed: Sequence[tuple[str, Microdata]], policy: Policy) -> list
     """
     names, every = [name for name, _ in listed], [data for _, data in listed]
     try:
-        ids = common_ids(every, names)
+        found = linked(every, names)
     except DataError as err:
         raise DataError(f"ProtectedDatabase: {err}") from None
+    ids = found.ids
     for name, data, own in zip(names, every, ids, strict=True):
         if not np.array_equal(data.record_ids(), own.astype(np.uint64)):
             raise DataError(
@@ -62,10 +63,14 @@ def _linked_ids(listed: Sequence[tuple[str, Microdata]], policy: Policy) -> list
             )
     if policy.mode in BY_BUDGET:
         return [own.astype(np.uint64) for own in ids]
-    if policy.mode == "exact":
-        return [own.astype(np.uint64) for own in followed(every, ids)]
     by = policy.filters if policy.mode == "simulatable" else None
-    again = followed(every, ids, by=by, sure=True)
+    again = followed(every, ids, by=by, sure=policy.mode != "exact")
+    try:
+        check_found(every, found._replace(ids=again), names)
+    except DataError as err:
+        raise DataError(f"ProtectedDatabase: {err}") from None
+    if policy.mode == "exact":
+        return [own.astype(np.uint64) for own in again]
     renamed = sum(int((own != given).sum()) for own, given in zip(again, ids, strict=True))
     if renamed:
         raise DataError(

@@ -9,6 +9,7 @@ the same where the two versions agree far more than two parts of one group that 
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +29,23 @@ CHANCE = 1e-4
 FEW = 2
 FAR = 4.0
 """New codes go with old ones if more are kept than by chance, by this many standard deviations and more than `FEW` records."""
+FOUND = 0.5
+"""Where fewer of the records of a version are found again, identifiers may have been replaced."""
 LINKED = 10
 """Fewer linked records say nothing about whether identifiers mean the same in both versions."""
 
 Keys = NDArray[np.uint64]
 
 
-def common_ids(versions: Sequence[Microdata], names: Sequence[str]) -> tuple[Ints, ...]:
-    """An id of each record that an identifier gives all versions; an error where there is none that tells all records apart.
+class Linked(NamedTuple):
+    """The identifier by which records of several versions are linked, and the id of each record in each of them."""
+
+    identifier: str
+    ids: tuple[Ints, ...]
+
+
+def linked(versions: Sequence[Microdata], names: Sequence[str]) -> Linked:
+    """The records of all versions by an identifier; an error where there is none that tells all of them apart.
 
     `names` are those of the versions.
     """
@@ -51,7 +61,7 @@ def common_ids(versions: Sequence[Microdata], names: Sequence[str]) -> tuple[Int
         marks = [ids.astype(np.int64) for ids in found if ids is not None]
         if len(marks) == len(versions):
             _check_common(names, marks, name)
-            return tuple(marks)
+            return Linked(name, tuple(marks))
     broken = next(own for own, ids in zip(names, found, strict=True) if ids is None)
     raise DataError(
         f"the versions {told} cannot be linked record by record, because {shared[-1]!r} is missing or repeated in version "
@@ -67,6 +77,26 @@ def _check_common(names: Sequence[str], marks: Sequence[Ints], identifier: str) 
                 f"no record of version {name!r} has an identifier ({identifier}) that another version has, so they are not "
                 "versions of one data set; write identifiers in the same way in all of them, or give other units a ledger of "
                 "their own."
+            )
+
+
+def check_found(versions: Sequence[Microdata], found: Linked, names: Sequence[str]) -> None:
+    """Refuse versions of which few records are in one before, unless the schema says that identifiers never change.
+
+    Either other units were surveyed, or identifiers were replaced and the contents do not tell who is who: then a table of one
+    version may show what that of another hides.
+    """
+    name = found.identifier
+    if all(own.schema[name].permanent for own in versions):
+        return
+    for at in range(1, len(versions)):
+        earlier = np.unique(np.concatenate(found.ids[:at]))
+        again, smaller = int(np.isin(found.ids[at], earlier).sum()), min(len(found.ids[at]), len(earlier))
+        if again < FOUND * smaller:
+            raise DataError(
+                f"only {again} of {smaller} records of version {names[at]!r} are found in the versions before it, by their "
+                f"identifier ({name}) or their contents; write identifiers as before or, if they never change and other units "
+                f"were surveyed, say permanent = true for {name!r} in the schema of each version."
             )
 
 
