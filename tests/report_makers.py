@@ -7,6 +7,7 @@ from typing import Any
 from reticent.coprivacy.files import game_file
 from reticent.coprivacy.models.search import SearchResult
 from reticent.coprivacy.result import analyse
+from reticent.data.verdict import State
 from reticent.delegation.owner import Verified
 from reticent.querylogs.measures import LogRisk
 from reticent.querylogs.protect import LogOptions, LogResult, MaskedLog
@@ -28,14 +29,15 @@ GAME = {
 CANDIDATE: dict[str, Any] = {
     "candidate": "noise <b>10 %</b>", "risk": 0.3, "highest risk": 0.3, "loss": 0.1, "score": 0.4, "recount": 0.3,
     "linkage": 0.1, "households": math.nan, "interval": math.nan, "il1s": 0.2, "correlations": 0.1, "pmse": 0.0,
-    "failed": "", "front": True, "chosen": True,
+    "failed": "", "not held": "", "front": True, "chosen": True,
 }  # fmt: skip
 
 
 def exploration(form: str = HTML) -> str:
     worse = {**CANDIDATE, "candidate": "swap | all", "risk": 0.5, "front": False, "chosen": False}
     failed = {**worse, "candidate": "pram", "risk": math.inf, "failed": "needs two strata"}
-    return explore_report([CANDIDATE, worse, failed], fresh={"risk": 0.31, "loss": 0.11}, holds=True, form=form)
+    fresh = {"risk": 0.31, "highest risk": 0.32, "loss": 0.11}
+    return explore_report([CANDIDATE, worse, failed], fresh=fresh, state=State.HELD, form=form)
 
 
 def game(form: str = HTML) -> str:

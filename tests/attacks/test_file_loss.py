@@ -129,3 +129,20 @@ def test_no_loss_that_explore_chooses_by_makes_coarse_or_dropped_keys_free(measu
     assert loss["one star"] > 0.2
     assert loss["stars"] > 0.45
     assert loss["dropped"] == pytest.approx(loss["stars"], abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "measure", ["score", "squares-share", "hellinger", "suppressions", "means", "il1s", "quantiles"]
+)
+def test_no_loss_that_explore_chooses_by_makes_blank_or_equal_numbers_free(measure: str) -> None:
+    """Whoever blanks every income keeps the difference of those that are left at 0, and one number for all keeps the mean."""
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame({"a": rng.choice(list("xyz"), 120), "n": rng.normal(size=120)})
+    data = Microdata.of(frame, Schema((Variable("a", role="key"), Variable("n", kind="numeric"))))
+    blank, flat, half = (
+        compare(data, data.with_numbers("n", numbers))
+        for numbers in (np.full(120, np.nan), np.zeros(120), np.where(np.arange(120) < 60, np.nan, frame["n"]))
+    )
+    for found in (blank, flat):
+        assert (found.score if measure == "score" else found.combined(measure)) >= 0.5
+    assert (half.score if measure == "score" else half.combined(measure)) >= 0.25

@@ -21,7 +21,7 @@ from reticent.data.plan import RiskSection
 from reticent.data.schema import Schema
 from reticent.microdata.explore import ExploreSettings, explore
 from reticent.microdata.measure import measure_risk
-from reticent.microdata.protect import FileOptions, protect_data
+from reticent.microdata.protect import FileOptions, protect_data, with_drawn_secret
 from reticent.queries.analysis.cutpoints import Bin, fixed_width, minimum_width
 from reticent.report.notebook import facts_html
 
@@ -91,13 +91,18 @@ class Data:
         count: int,
         **options: Unpack[FileOptions],
     ) -> tuple[FileRun, ...]:
-        """Several independent copies by one step, each masked, attacked and judged as by `protect`; see `combine`."""
+        """Several independent copies by one step, each masked, attacked and judged as by `protect`; see `combine`.
+
+        Without a `secret` one is drawn for all copies and kept in the record of each run: further copies need it.
+        """
         check_integer(count, minimum=1, name="count", owner="synthetic_copies")
-        own = as_secret(options.pop("secret", None))
+        given = options.pop("secret", None)
+        own = as_secret(given)
         runs = []
         for n in range(1, count + 1):
             options["secret"] = own.child(f"copy {n}")
-            runs.append(self.protect([step], **options))
+            run = self.protect([step], **options)
+            runs.append(run if given is not None else FileRun(with_drawn_secret(run.found, own)))
         return tuple(runs)
 
     def tabulate(self, *variables: Any, response: str | None = None, **options: Unpack[TableFacts]) -> Tabulation:

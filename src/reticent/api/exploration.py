@@ -11,6 +11,7 @@ from reticent.base.doors import doors
 from reticent.base.errors import ParameterError
 from reticent.base.plain import as_plain
 from reticent.data.method import MaskingMethod
+from reticent.data.verdict import State
 from reticent.io.atomic import write_text
 from reticent.microdata.explore import Candidate
 from reticent.microdata.explore import Exploration as Found
@@ -44,8 +45,13 @@ class Exploration:
 
     @property
     def holds(self) -> bool:
-        """Whether the risk of the chosen candidate on fresh draws is still allowed."""
+        """Whether `protect` would let the chosen candidate go on every fresh draw."""
         return self.found.holds
+
+    @property
+    def state(self) -> State:
+        """Held, not held, or not judged: without weights and without `most_risk` nothing says which risk is allowed."""
+        return self.found.state
 
     def rows(self) -> list[dict[str, Any]]:
         """The map as plain rows, one per candidate."""
@@ -56,14 +62,14 @@ class Exploration:
         fresh = None if self.found.fresh is None else self.found.fresh.row()
         plain: dict[str, Any] = as_plain(
             {"candidates": self.rows(), "front": self.front, "chosen": [step.name for step in self.chosen],
-             "fresh": fresh, "holds": self.holds}
+             "fresh": fresh, "holds": self.holds, "state": str(self.state)}
         )  # fmt: skip
         return plain
 
     def confidential_report(self, path: Path | str) -> None:
         """Write the map as a page for the protector."""
         fresh = None if self.found.fresh is None else dict(self.found.fresh.row())
-        write_text(Path(path), explore_report(self.rows(), fresh=fresh, holds=self.holds, form=form_of(path)))
+        write_text(Path(path), explore_report(self.rows(), fresh=fresh, state=self.state, form=form_of(path)))
 
 
 def candidates_of(given: Mapping[str, Sequence[MaskingMethod]] | Sequence[Sequence[MaskingMethod]]) -> list[Candidate]:

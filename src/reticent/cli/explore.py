@@ -24,7 +24,8 @@ def explore(
     check_answer(json_out, (spec,))
     with progress_bar("explore") as progress:
         read, found = run_explore_spec(spec, progress=progress)
-    give_answer({"candidates": list(found.rows()), "chosen": found.chosen and found.chosen.name}, json_out)
+    chosen = found.chosen and found.chosen.name
+    give_answer({"candidates": list(found.rows()), "chosen": chosen, "state": str(found.state)}, json_out)
     console = open_console()
     table = Table(title="Candidates, best score first", title_justify="left")
     for name, justify in (
@@ -37,7 +38,8 @@ def explore(
         table.add_column(name, justify="right" if justify == "right" else "left")
     rows = sorted(found.rows(), key=lambda row: (bool(row["failed"]), 0.0 if row["failed"] else row["score"]))
     for row in rows:
-        marks = [word for word, on in (("chosen", row["chosen"]), ("front", row["front"])) if on]
+        said = (("chosen", row["chosen"]), ("front", row["front"]), ("not held", row["not held"]))
+        marks = [word for word, on in said if on]
         if row["failed"]:
             table.add_row(row["candidate"], "–", "–", "–", "failed")
             continue
@@ -45,17 +47,20 @@ def explore(
         table.add_row(row["candidate"], *numbers, ", ".join(marks), style="bold" if row["chosen"] else None)
     console.print(table)
     for row in rows:
-        if row["failed"]:
-            console.print(tagged("failed:", "yellow", f"{row['candidate']}: {row['failed']}"))
+        for why in ("failed", "not held"):
+            if row[why]:
+                console.print(tagged(f"{why}:", "yellow", f"{row['candidate']}: {row[why]}"))
     if found.chosen is None or found.fresh is None:
-        console.print("No candidate stays within most_risk; no plan was written.")
+        console.print("No candidate can be released on every draw; no plan was written.")
         raise typer.Exit(4)
     console.print(
-        f"Chosen: {found.chosen.name}; on {found.fresh.draws} fresh draws its risk is "
-        f"{found.fresh.risk:.4f}, its loss {found.fresh.loss:.4f}."
+        f"Chosen: {found.chosen.name}; on {found.fresh.draws} fresh draws its risk is {found.fresh.risk:.4f} "
+        f"(at most {found.fresh.highest_risk:.4f}), its loss {found.fresh.loss:.4f}."
     )
-    if not found.holds:
-        console.print("The risk does not hold on fresh draws; no plan was written.")
+    if found.limit is None:
+        console.print("Not judged: the file has no weights and no most_risk is stated. Give the largest risk allowed.")
+    elif not found.holds:
+        console.print("Not every fresh draw withstands what protect asks for; no plan was written.")
         raise typer.Exit(5)
     output = read.output
     for written in (output.plan, output.table, output.report):

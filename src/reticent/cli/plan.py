@@ -48,7 +48,7 @@ def plan(
         for one in made.verdict.blocking:
             say(f"  {one.attack} {one.state}: {one.text}.")
     say(f"Plan written to {made.plan}; it rests on {made.schema}, so check what is guessed there.")
-    say(f"Next: {made.command}")
+    say(f"Next: {made.next}")
     if not (table or database):
         say(f"A table of it, as a workbook: reticent plan {data} --table --format xlsx")
         say(f"Answers to queries about it: reticent plan {data} --database")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The job that drafts a plan: describe the data, try drafts until one withstands its attacks, write schema, secret and plan."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -22,6 +23,7 @@ from reticent.microdata.draft import (
     query_responses,
     table_dimensions,
     table_response,
+    what_next,
 )
 from reticent.microdata.draft_text import database_text, file_plan_text, table_plan_text
 
@@ -42,10 +44,16 @@ class DraftedPlan:
     blanks: float = 0.0
     drafts: int = len(LADDER)
 
+    @property
+    def next(self) -> str:
+        """The command that runs the plan; for a draft that is not held what to do before it."""
+        first = "" if self.verdict is None else what_next(self.verdict)
+        return f"{first} Then: {self.command}" if first else self.command
+
     def summary(self) -> dict[str, Any]:
         """The files and the verdict as plain data."""
         judged = {} if self.verdict is None else {"verdict": self.verdict.summary(), "tried": self.tried}
-        return {"plan": self.plan, "schema": self.schema, "secret": self.secret, "next": self.command, **judged}
+        return {"plan": self.plan, "schema": self.schema, "secret": self.secret, "next": self.next, **judged}
 
 
 Kind = Literal["file", "table", "database"]
@@ -92,7 +100,8 @@ def draft_file_plan(
         "output": {"path": "safe.csv", "report": "report.html"},
     }
     found = first_that_holds(plan, loaded, most=most, folder=secret.parent, progress=progress)
-    write_text(target, file_plan_text(found.draft, data, schema, secret, most=most))
+    advice = what_next(found.run.verdict)
+    write_text(target, file_plan_text(found.draft, data, _beside(schema, target), secret, most=most, advice=advice))
     command = f"reticent protect {target}"
     return DraftedPlan(target, schema, secret, command, found.tried, found.run.verdict, found.blanks)
 
@@ -116,7 +125,8 @@ def draft_table_plan(
         raise DataError(
             f"{data.name}: no variable has few enough codes to tabulate by; declare kinds in {schema.name}, then plan again."
         )
-    write_text(target, table_plan_text(by, table_response(loaded.data.schema), data, schema, ending=ending))
+    response = table_response(loaded.data.schema)
+    write_text(target, table_plan_text(by, response, data, _beside(schema, target), ending=ending))
     return DraftedPlan(target, schema, None, f"reticent table {target}")
 
 
@@ -135,12 +145,17 @@ def draft_database(
         )
     if not secret.exists():
         new_secret(secret)
-    text = database_text(filters, cutpoints, query_responses(loaded.data), data, (schema, secret))
+    text = database_text(filters, cutpoints, query_responses(loaded.data), data, (_beside(schema, target), secret))
     write_text(target, text)
     variables = (loaded.data.schema[name] for name in filters)  # groups need a list of codes that everybody knows
     coded = next((one.name for one in variables if one.codes or one.hierarchy is not None), None)
     by = "" if coded is None else f" GROUP BY {coded if coded.isidentifier() else _quoted(coded)}"
     return DraftedPlan(target, schema, secret, f"reticent ask {target} 'SELECT COUNT(*) FROM data{by}' --user me")
+
+
+def _beside(file: Path, plan: Path) -> Path:
+    """A file as a plan names it: seen from the plan's own folder."""
+    return Path(os.path.relpath(file.resolve(), plan.parent.resolve()))
 
 
 def _quoted(name: str) -> str:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reticent.base.errors import DataError, NotProtectedError, ParameterError
+from reticent.base.errors import DataError, InfeasibleError, NotProtectedError, ParameterError
 from reticent.base.progress import Progress, silent
 from reticent.data.plan import plan_from_table, read_toml
 from reticent.data.verdict import FileVerdict
 from reticent.io.read import Loaded, load_source
 from reticent.jobs.protect_file import protect_plan
-from reticent.microdata.draft import LADDER, Draft, blanks, drafts, merit
+from reticent.microdata.draft import LADDER, Draft, blanks, drafts, merit, what_next
 from reticent.microdata.mask import METHODS
 from reticent.microdata.result import ProtectedFile
 
@@ -27,6 +27,11 @@ class DraftedSteps:
     verdict: FileVerdict
     blanks: float
     drafts: int = len(LADDER)
+
+    @property
+    def next(self) -> str:
+        """What to do with steps that are not held, in words; empty where they are held."""
+        return what_next(self.verdict)
 
 
 def draft_steps(plan: Path, *, progress: Progress = silent) -> DraftedSteps:
@@ -76,9 +81,9 @@ def first_that_holds(
 
 
 def _tried(draft: Draft, plan: Mapping[str, Any], loaded: Loaded, folder: Path) -> ProtectedFile | None:
-    """The draft applied and attacked; None where a step does not fit the records."""
+    """The draft applied and attacked; None where a step does not fit the records, or cannot be done with them."""
     table = {**plan, "step": [dict(step.options) for step in draft.steps]}
     try:
         return protect_plan(plan_from_table(table, METHODS, owner="plan", folder=folder), loaded)
-    except (NotProtectedError, DataError, ParameterError):
+    except (NotProtectedError, DataError, ParameterError, InfeasibleError):
         return None

@@ -23,7 +23,7 @@ def run_explore_spec(
 ) -> tuple[ExploreSpec, Exploration]:
     """Run an exploration, of a file or read already, and write what it asks for; `data` stand for those that it names.
 
-    The plan is written only if its risk holds on fresh draws.
+    The plan is written only if `protect` would let it go on every fresh draw.
     """
     from reticent.io.places import check_places, inputs_of
     from reticent.io.read import load_source
@@ -37,8 +37,11 @@ def run_explore_spec(
     secret = None if source.secret is None else as_secret(
         spec.find(source.secret) if isinstance(source.secret, str) else source.secret
     )  # fmt: skip
+    records = load_source(source, spec.folder).data if data is None else data
+    if spec.output.plan:
+        spec.settings.risk.limit(weighted=records.schema.weight is not None)  # else no plan could be called held
     found = explore(
-        load_source(source, spec.folder).data if data is None else data,
+        records,
         spec.candidates,
         settings=spec.settings,
         secret=secret,
@@ -54,7 +57,7 @@ def chosen_plan(spec: ExploreSpec, found: Exploration) -> Plan:
     """The plan of the chosen candidate."""
     if found.chosen is None:
         raise PlanError(
-            "explore: no candidate stays within most_risk, so there is no plan to write; "
+            "explore: no candidate can be released on every draw, so there is no plan to write; "
             "add candidates that mask more, or raise most_risk."
         )
     # a secret that the plan draws must be kept: without one of its own it names a confidential report
@@ -89,7 +92,7 @@ def _write(spec: ExploreSpec, found: Exploration) -> None:
         write_text(spec.find(output.table), table_text(found.rows()))
     if output.report:
         form = form_of(output.report)
-        page = explore_report(found.rows(), fresh=_fresh_row(found), holds=found.holds, form=form)
+        page = explore_report(found.rows(), fresh=_fresh_row(found), state=found.state, form=form)
         write_text(spec.find(output.report), page)
     if output.plan and found.holds:
         plan = chosen_plan(spec, found)

@@ -16,6 +16,9 @@ from reticent.microdata.mask.generalize import Generalize
 
 __all__ = ["check_explore", "lattice_of", "map_of"]
 
+SHOWN = ("candidate", "risk", "loss", "failed", "not held", "front", "chosen")
+"""What pages show of a candidate."""
+
 
 def lattice_of(
     source: DataSection, folder: Path, keys: tuple[str, ...], k: int, suppression: float, *, progress: Progress = silent
@@ -42,10 +45,11 @@ def map_of(path: Path, *, progress: Progress = silent) -> dict[str, Any]:
     }  # the steps as a plan writes them
     _, found = run_explore_spec(path, progress=progress)
     rows = [
-        {name: row[name] for name in ("candidate", "risk", "loss", "failed", "front", "chosen")} for row in found.rows()
+        {name: row[name] for name in SHOWN} | {"within": point.within(found.limit)}
+        for row, point in zip(found.rows(), found.points, strict=True)
     ]
     return {
-        "points": [{**row, "steps": steps[str(row["candidate"])]} for row in rows], "most": found.most_risk, "holds": found.holds,
+        "points": [{**row, "steps": steps[str(row["candidate"])]} for row in rows], "most": found.limit, "holds": found.holds,
     }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from reticent.base.errors import DataError
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.data.verdict import FileVerdict, State
 from reticent.frames.profile import frequent_values
 from reticent.microdata.result import ProtectedFile
 
@@ -228,10 +229,25 @@ def table_response(schema: Schema) -> str | None:
     return next(numbers, None)
 
 
-def merit(run: ProtectedFile) -> tuple[bool, bool, float]:
-    """Held counts first, then few blanks; the weakest draft with both is taken."""
+def merit(run: ProtectedFile) -> tuple[bool, bool, int, float]:
+    """Held counts first, then few blanks; the weakest draft with both is taken. Of others, the one that fewest attacks break."""
     lost = blanks(run)
-    return run.verdict.held, run.verdict.held and lost <= MOST_BLANKS, -lost
+    return run.verdict.held, run.verdict.held and lost <= MOST_BLANKS, -len(run.verdict.blocking), -lost
+
+
+def what_next(verdict: FileVerdict) -> str:
+    """What to do with a draft that is not held, in words; empty where it is held."""
+    if verdict.held:
+        return ""
+    named = ", ".join(f"{one.attack} {one.state}" for one in verdict.blocking)
+    unjudged = any(one.state is State.NOT_JUDGED for one in verdict.blocking)
+    first = (
+        "give variables their roles in the schema and draft again" if unjudged else "drop or coarsen what they go by"
+    )
+    return (
+        f"No draft withstands what is asked for ({named}), so protect would write nothing: {first}, "
+        "or state accept_risk with a reason in [risk]."
+    )
 
 
 def blanks(run: ProtectedFile) -> float:

@@ -12,15 +12,16 @@ from reticent.data.plan import PLAN_VERSION
 from reticent.microdata.draft import Draft
 
 
-def file_plan_text(draft: Draft, data: Path, schema: Path, secret: Path, *, most: float) -> str:
-    """A draft as the text of a plan, with a reason at each step."""
+def file_plan_text(draft: Draft, data: Path, schema: Path, secret: Path, *, most: float, advice: str = "") -> str:
+    """A draft as the text of a plan, with a reason at each step; `advice` is what to do first where it is not held."""
     stem = data.stem
+    warned = f"# {advice}\n" if advice else ""
     parts = [
-        f"# Protect {data.name}. Run:  reticent protect THIS FILE. A draft: read it, change it, run it again.",
+        f"{warned}# Protect {data.name}. Run:  reticent protect THIS FILE. A draft: read it, change it, run it again.",
         f"version = {PLAN_VERSION}",
         _section(
             "data",
-            {"path": data.name, "schema": schema.name, "secret": secret.name, "streams": STREAM_VERSION},
+            {"path": data.name, "schema": schema.as_posix(), "secret": secret.name, "streams": STREAM_VERSION},
             "the secret repeats the run; whoever has it can undo noise",
         ),
         _section("risk", {"most": most}, "largest risk of a record, largest share of records that may be linked back"),
@@ -52,7 +53,7 @@ def database_text(
         f'# Answer queries about {data.name}. Ask:  reticent ask THIS FILE "SELECT …" --user NAME. A draft: read it, change it.',
         _section(
             "data",
-            {"path": data.name, "schema": schema.name, "secret": secret.name, "name": stem, "version": "1"},
+            {"path": data.name, "schema": schema.as_posix(), "secret": secret.name, "name": stem, "version": "1"},
             "the ledger belongs to one data set and its versions",
         ),
         _section("ledger", {"path": f"{stem}.ledger", "anchor": f"{stem}.anchor"}, "keep the anchor on another disk"),
@@ -80,7 +81,7 @@ def table_plan_text(by: Sequence[str], response: str | None, data: Path, schema:
     parts = [
         f"# Protect a table of {data.name}. Run:  reticent table THIS FILE. A draft: read it, change it, run it again.",
         f"version = {PLAN_VERSION}",
-        _section("data", {"path": data.name, "schema": schema.name}, ""),
+        _section("data", {"path": data.name, "schema": schema.as_posix()}, ""),
         _section("table", table, "cells that a rule calls unsafe are hidden, and others with them"),
         _section("protect", {"method": "heuristic", "time_limit": 300}, "seconds, at most; most tables need few"),
         _section(

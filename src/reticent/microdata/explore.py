@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The risk–utility map: many candidate maskings, each attacked and compared on several draws, and one that is chosen.
 
-All candidates meet the same draws (common random numbers), so differences between them are theirs and not luck's. The
-chosen one is measured again on draws that had no part in choosing it. Everything here is confidential.
+Draw d of every candidate takes its numbers from the same secret, so that a measurement can be repeated; steps that differ
+draw independently of each other, as releases must. The chosen candidate is measured again on draws that had no part in
+choosing it, and holds only if `protect` would let each of these go. Everything here is confidential.
 """
 
 import hashlib
@@ -24,14 +25,17 @@ from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Parameters, to_plain
 from reticent.data.plan import RiskSection
+from reticent.data.verdict import ATTACKS, DEFAULT_MOST, FileVerdict, State
 from reticent.microdata.attacks import attack_file, recount_keys
 from reticent.microdata.edits import EditRule, check_input, read_rules
 from reticent.microdata.loss import compare
-from reticent.microdata.pipeline import Masked, apply_steps
+from reticent.microdata.pipeline import Masked, apply_steps, finish
 from reticent.microdata.verdict import judge, risk_of
 
 LIMITED = ("recount", "linkage", "households")
 """Attacks whose risk one limit can hold."""
+STATE_VERSION = 2
+"""Version of what a state file keeps of a draw."""
 MEASURED = (
     *LIMITED,
     "interval",
@@ -65,8 +69,11 @@ class ExploreSettings(Parameters):
     """`[explore]`: how candidates are measured and how one is chosen.
 
     Risk is what `protect` judges by `most`: the largest of the attacks asked for (risk of any record, share of records
-    linked, risk of any household), by the same code. With `most_risk` the least loss at or below it is chosen, else the
-    least score = risk_share·risk + (1 − risk_share)·loss. A candidate whose risk cannot be judged has failed.
+    linked, risk of any household), by the same code. Attacks with another limit (weights, intervals, order) are judged as
+    well: by default those that `protect` asks for. Of the candidates that `protect` would let go on every draw, the one with
+    the least loss is chosen. Without `most_risk` it is the one with the least score = risk_share·risk + (1 − risk_share)·loss,
+    of all if there is none to let go, and the limit is that of `protect` (0.05 with weights, else nothing is held). A candidate
+    whose risk cannot be judged has failed.
     """
 
     called: ClassVar[str] = "[explore]"
@@ -75,15 +82,21 @@ class ExploreSettings(Parameters):
     attacks: tuple[str, ...] = field(
         default=(),
         metadata={
-            "choices": LIMITED,
-            "help": "what counts as risk (none: recount, linkage, households if there are any)",
+            "choices": ATTACKS,
+            "help": "what must be withstood (none: recount, linkage, and households and weights if there are any)",
         },
     )
     compared: tuple[str, ...] = field(default=(), metadata={"help": "variables whose loss counts (none: all)"})
     draws: int = field(default=3, metadata={"min": 1, "help": "draws each candidate is measured on"})
     fresh: int = field(default=3, metadata={"min": 1, "help": "new draws for the chosen one"})
     percent: float = field(default=5.0, metadata={"min": 0.0, "max": 100.0, "help": "width of the rank intervals"})
-    most_risk: float | None = field(default=None, metadata={"min": 0.0, "max": 1.0, "help": "highest risk allowed"})
+    most_risk: float | None = field(
+        default=None,
+        metadata={"min": 0.0, "max": 1.0, "help": "highest risk allowed (0.05 where the file has weights)"},
+    )
+    interval_most: float | None = field(
+        default=None, metadata={"min": 0.0, "max": 1.0, "help": "largest share of true numbers within their intervals"}
+    )
     risk_share: float = field(default=0.5, metadata={"min": 0.0, "max": 1.0, "help": "share of risk in the score"})
     loss: str = field(
         default="score", metadata={"help": "combined `score`, or a measure that takes its place beside the detail lost"}
@@ -94,13 +107,18 @@ class ExploreSettings(Parameters):
     def risk(self) -> RiskSection:
         """How `protect` would judge a candidate; the plan that is written has this section."""
         return RiskSection(
-            keys=self.keys, most=self.most_risk, known=self.known, attacks=self.attacks, interval_percent=self.percent
-        )
+            keys=self.keys, most=self.most_risk, known=self.known, attacks=self.attacks, interval_percent=self.percent,
+            interval_most=self.interval_most,
+        )  # fmt: skip
+
+    def limit(self, *, weighted: bool) -> float | None:
+        """The largest risk that `protect` would allow; None where neither settings nor weights say one."""
+        return DEFAULT_MOST if self.most_risk is None and weighted else self.most_risk
 
 
 @dataclass(frozen=True)
 class Point:
-    """One candidate on the map: means over its draws, the highest risk of a draw, and what failed."""
+    """One candidate on the map: means over its draws, the highest risk of a draw, what failed, and what is not held besides."""
 
     name: str
     draws: int
@@ -110,36 +128,50 @@ class Point:
     score: float
     measures: Mapping[str, float]
     failed: str = ""
+    not_held: str = ""
+    """What a draw did not withstand of attacks that `most_risk` does not limit."""
+
+    def within(self, limit: float | None) -> bool:
+        """Whether every draw could be released at this limit."""
+        return not (self.failed or self.not_held) and (limit is None or self.highest_risk <= limit)
 
     def row(self) -> dict[str, str | float | int]:
         """The point as a plain row."""
         plain: dict[str, str | float | int] = {
             "candidate": self.name, "risk": self.risk, "highest risk": self.highest_risk, "loss": self.loss,
-            "score": self.score, "draws": self.draws, "failed": self.failed,
+            "score": self.score, "draws": self.draws, "failed": self.failed, "not held": self.not_held,
         }  # fmt: skip
         return {**plain, **{name: self.measures.get(name, float("nan")) for name in MEASURED if name != "loss"}}
 
 
 @dataclass(frozen=True)
 class Exploration:
-    """All points, the names on the Pareto front (least risk first), the chosen candidate and its fresh measurement."""
+    """All points, the names on the Pareto front (least risk first), the chosen candidate and its fresh measurement.
+
+    `limit` is the largest risk that `protect` would allow; None if nothing says one.
+    """
 
     points: tuple[Point, ...]
     front: tuple[str, ...]
     chosen: Candidate | None
     fresh: Point | None
-    most_risk: float | None
+    limit: float | None
 
     def __repr__(self) -> str:
         name = "none" if self.chosen is None else self.chosen.name
         return f"<Exploration of {len(self.points)} candidates: {len(self.front)} on the front, chosen {name}>"
 
     @property
+    def state(self) -> State:
+        """Held if `protect` would let the chosen candidate go on every fresh draw; not judged if no risk is stated."""
+        if self.limit is None and self.chosen is not None:
+            return State.NOT_JUDGED
+        return State.HELD if self.fresh is not None and self.fresh.within(self.limit) else State.NOT_HELD
+
+    @property
     def holds(self) -> bool:
-        """Whether a candidate was chosen and its risk on fresh draws is still allowed."""
-        if self.fresh is None or self.fresh.failed:
-            return False
-        return self.most_risk is None or self.fresh.risk <= self.most_risk
+        """Whether a candidate was chosen and `protect` would let it go on every fresh draw."""
+        return self.state is State.HELD
 
     def rows(self) -> list[dict[str, Any]]:
         """The table: every candidate, whether it is on the front, whether it is the chosen one."""
@@ -181,7 +213,8 @@ def explore(
         for c, candidate in enumerate(candidates)
     )
     front = pareto_front(points)
-    best = _choose(points, settings)
+    limit = settings.limit(weighted=data.schema.weight is not None)
+    best = _choose(points, settings, limit)
     chosen = None if best is None else candidates[best]
     fresh = None
     if best is not None and chosen is not None:
@@ -189,7 +222,7 @@ def explore(
         results = _run_all(work, again, memory, lambda share, what: progress(0.85 + 0.15 * share, what))
         fresh = _point(chosen, [results[task] for task in again], settings)
     progress(1.0, "done")
-    return Exploration(points, front, chosen, fresh, settings.most_risk)
+    return Exploration(points, front, chosen, fresh, limit)
 
 
 def pareto_front(points: Sequence[Point]) -> tuple[str, ...]:
@@ -203,11 +236,10 @@ def _dominates(one: Point, other: Point) -> bool:
     return one.risk <= other.risk and one.loss <= other.loss and (one.risk < other.risk or one.loss < other.loss)
 
 
-def _choose(points: Sequence[Point], settings: ExploreSettings) -> int | None:
-    allowed = [
-        i for i, p in enumerate(points)
-        if not p.failed and (settings.most_risk is None or p.risk <= settings.most_risk)
-    ]  # fmt: skip
+def _choose(points: Sequence[Point], settings: ExploreSettings, limit: float | None) -> int | None:
+    allowed = [i for i, p in enumerate(points) if p.within(limit)]
+    if not allowed and settings.most_risk is None:  # the best there is; it is not held
+        allowed = [i for i, p in enumerate(points) if not p.failed]
     if not allowed:
         return None
     if settings.most_risk is None:
@@ -219,6 +251,10 @@ def _check_settings(data: Microdata, settings: ExploreSettings) -> None:
     data.schema.require((*settings.known, *settings.compared, *settings.keys), owner="[explore]")
     check_between(settings.percent, 0, 100, name="percent", owner="[explore]")
     check_integer(settings.processes, minimum=1, maximum=MOST_PROCESSES, name="processes", owner="[explore]")
+    if settings.attacks and not set(settings.attacks) & set(LIMITED):
+        raise ParameterError(
+            f"[explore]: attacks names none that gives a risk for the map; add one of {', '.join(LIMITED)}."
+        )
 
 
 def _fingerprint(
@@ -231,7 +267,9 @@ def _fingerprint(
         plain.pop(free, None)
     digest.update(
         json.dumps(
-            [STREAM_VERSION, plain, [c.plain() for c in candidates], list(edits)], sort_keys=True, default=str
+            [STREAM_VERSION, STATE_VERSION, plain, [c.plain() for c in candidates], list(edits)],
+            sort_keys=True,
+            default=str,
         ).encode()
     )
     for variable in data.schema.variables:
@@ -258,19 +296,20 @@ class _Work:
             steps, secret = self.candidates[candidate].steps, self.secret.child(draw)
             followed = (*recount_keys(self.data, self.settings.risk), *self.settings.known)
             masked = apply_steps(self.data, steps, secret=secret, rules=self.rules, keys=followed)
-            return _measured(self.data, masked, self.settings)
+            released = finish(masked.data, secret=secret, keep_order=False, keep_household_ids=False)
+            return _measured(self.data, masked, released, self.settings)
         except Cancelled:
             raise
         except ReticentError as err:
             return {"failed": str(err)}
 
 
-def _measured(data: Microdata, masked: Masked, settings: ExploreSettings) -> dict[str, Any]:
-    """Loss by `compare`, risk by the attacks and the judge of `protect`."""
+def _measured(data: Microdata, masked: Masked, released: Microdata, settings: ExploreSettings) -> dict[str, Any]:
+    """Loss by `compare`, risk and what is not held by the attacks and the judge of `protect`."""
     report = compare(data, masked.data, variables=settings.compared or None)
     out: dict[str, Any] = {"loss": report.score if settings.loss == "score" else report.combined(settings.loss)}
     out.update({name: report[name] for name in MEASURED if name in report})
-    attacks = attack_file(masked, masked.data, settings.risk, shuffled=True)
+    attacks = attack_file(masked, released, settings.risk, shuffled=True)
     verdict = judge(attacks, settings.risk, limit=1.0, households=data.schema.household_id is not None)
     risk = risk_of(verdict)
     if risk is None:
@@ -281,7 +320,12 @@ def _measured(data: Microdata, masked: Masked, settings: ExploreSettings) -> dic
     if attacks.intervals:
         compared = [attacks.intervals[n] for n in attacks.intervals if not settings.compared or n in settings.compared]
         out["interval"] = float(np.mean(compared)) if compared else 0.0
-    return {name: float(value) for name, value in out.items()}
+    return {**{name: float(value) for name, value in out.items()}, "not held": _not_held(verdict)}
+
+
+def _not_held(verdict: FileVerdict) -> str:
+    """What else than the risk would keep `protect` from letting the file go, in words."""
+    return "; ".join(f"{one.attack} {one.state}: {one.text}" for one in verdict.blocking if one.attack not in LIMITED)
 
 
 def _point(candidate: Candidate, draws: Sequence[Mapping[str, Any]], settings: ExploreSettings) -> Point:
@@ -293,7 +337,8 @@ def _point(candidate: Candidate, draws: Sequence[Mapping[str, Any]], settings: E
     risks = [float(draw["risk"]) for draw in draws]
     risk, loss = float(np.mean(risks)), means["loss"]
     score = settings.risk_share * risk + (1 - settings.risk_share) * loss
-    return Point(candidate.name, len(draws), risk, max(risks), loss, score, means)
+    not_held = next((str(draw["not held"]) for draw in draws if draw["not held"]), "")
+    return Point(candidate.name, len(draws), risk, max(risks), loss, score, means, not_held=not_held)
 
 
 @dataclass

@@ -123,6 +123,12 @@ def protect_data(data: Microdata, steps: Sequence[MaskingMethod], **wishes: Unpa
     return ProtectedFile(result, data, masked.data, before, after, attacks, report, clock.peek() - started)
 
 
+def with_drawn_secret(run: ProtectedFile, secret: Secret) -> ProtectedFile:
+    """A run whose record has the secret that was drawn for it and for others together."""
+    notes = (DRAWN, *run.result.notes)
+    return replace(run, result=replace(run.result, notes=notes, secret_hex=secret.to_hex()))
+
+
 def _settings(risk: RiskSection | None, most: float | None, accept_risk: str | None) -> RiskSection:
     """The risk section, with what was given beside it."""
     settings = risk or RiskSection()

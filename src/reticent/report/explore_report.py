@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reticent.base.words import number
+from reticent.data.verdict import State
 from reticent.report.page import HTML, Banner, Facts, Picture, Rows, Section, Text, render_page
 from reticent.report.plots import ACCENT, GOOD, INK, MUTE, data_uri, new_figure, styled, told
 
@@ -26,6 +27,12 @@ SHOWN = (
 
 
 LISTED = 30
+
+JUDGED = {
+    State.HELD: "Every fresh draw, none of which was used for choosing it, withstands what protect asks for.",
+    State.NOT_HELD: "Not every fresh draw withstands what protect asks for; no plan was written.",
+    State.NOT_JUDGED: "Not judged: the file has no weights and no most_risk is stated, so nothing says which risk is allowed.",
+}
 
 
 @styled
@@ -63,25 +70,21 @@ def risk_utility_map(rows: Sequence[Mapping[str, Any]], *, title: str = "Risk ag
 
 
 def explore_report(
-    rows: Sequence[Mapping[str, Any]], *, fresh: Mapping[str, Any] | None, holds: bool, form: str = HTML
+    rows: Sequence[Mapping[str, Any]], *, fresh: Mapping[str, Any] | None, state: State, form: str = HTML
 ) -> str:
     """The page as HTML text."""
     chosen = next((row for row in rows if row["chosen"]), None)
     blocks: list[Any] = []
     if chosen is None or fresh is None:
-        blocks.append(Banner(False, "No candidate stays within the allowed risk; no plan was written."))
+        blocks.append(Banner(False, "No candidate can be released on every draw; no plan was written."))
     else:
-        words = "holds" if holds else "does not hold"
-        blocks.append(
-            Banner(
-                holds, f"Chosen: {chosen['candidate']}. Its risk {words} on draws that were not used for choosing it."
-            )
-        )
+        blocks.append(Banner(state is State.HELD, f"Chosen: {chosen['candidate']}. {JUDGED[state]}"))
         blocks.append(
             Facts(
                 (
                     ("risk when choosing", number(round(chosen["risk"], 4))),
                     ("risk on fresh draws", number(round(fresh["risk"], 4))),
+                    ("highest risk of a fresh draw", number(round(fresh["highest risk"], 4))),
                     ("loss on fresh draws", number(round(fresh["loss"], 4))),
                     ("candidates", number(len(rows))),
                 )
@@ -103,6 +106,9 @@ def explore_report(
             classes=tuple("bad" if row["failed"] else "good" if row["front"] else "" for row in ordered),
         )
     )
+    open_rows = [row for row in rows if row["not held"]]
+    if open_rows:
+        blocks.append(Text("Not held: " + "; ".join(f"{row['candidate']}: {row['not held']}" for row in open_rows)))
     failures = [row for row in rows if row["failed"]]
     if failures:
         blocks.append(Text("Failed: " + "; ".join(f"{row['candidate']}: {row['failed']}" for row in failures)))

@@ -113,7 +113,8 @@ def draft(plan: str, version: str, stamp: Stamp, *, progress: Progress) -> dict[
     found = draft_steps(Path(plan), progress=progress)
     return {
         "steps": [(as_plain(step), reason) for step, reason in found.steps], "tried": found.tried, "drafts": found.drafts,
-        "held": found.verdict.held, "blanks": found.blanks,
+        "held": found.verdict.held, "blanks": found.blanks, "next": found.next,
+        "open": [f"{one.attack} {one.state}: {one.text}." for one in found.verdict.blocking],
     }  # fmt: skip
 
 

@@ -11,7 +11,13 @@ from reticent.workbench.project import Project
 MOST_NODES = 5
 """Nodes of the lattice that are measured together."""
 LIMIT = 0.05
-SAME = {"keys": "keys", "known": "known", "attacks": "attacks", "interval_percent": "percent"}
+SAME = {
+    "keys": "keys",
+    "known": "known",
+    "attacks": "attacks",
+    "interval_percent": "percent",
+    "interval_most": "interval_most",
+}
 """What `[risk]` of the plan calls an option, and what `[explore]` calls it: both must judge alike."""
 
 

@@ -53,7 +53,9 @@ def draft_facts(work: Work | None, *, values: bool) -> dict[str, Any]:
 def _withstood(found: dict[str, Any]) -> str:
     if found["held"]:
         return f"Draft {found['tried']} of {found['drafts']} withstands every attack that the plan asks for."
-    return f"No draft withstands all attacks that the plan asks for; this is the best of {found['drafts']}."
+    return " ".join(
+        (f"The best of {found['drafts']} drafts.", *(shown_name(one, 400) for one in found["open"]), found["next"])
+    )
 
 
 def take_draft(visit: Visit[Project], state: TextState) -> Go:

@@ -6,6 +6,7 @@ from typing import Any
 from report_makers import GAME
 from reticent.coprivacy.files import game_file
 from reticent.coprivacy.result import analyse
+from reticent.data.verdict import State
 from reticent.report.explore_report import explore_report
 from reticent.report.game_report import game_report
 
@@ -14,7 +15,7 @@ def candidate(name: str, risk: float, loss: float, **facts: Any) -> dict[str, An
     row = {
         "candidate": name, "risk": risk, "highest risk": risk, "loss": loss, "score": risk + loss, "recount": risk,
         "linkage": 0.1, "households": math.nan, "interval": math.nan, "il1s": 0.2, "correlations": 0.1, "pmse": 0.0,
-        "failed": "", "front": False, "chosen": False,
+        "failed": "", "not held": "", "front": False, "chosen": False,
     }  # fmt: skip
     return {**row, **facts}
 
@@ -24,18 +25,21 @@ ROWS = [
     candidate("noise <b>20 %</b>", 0.2, 0.4),
     candidate("swap", math.inf, 0.0, failed="needs two strata"),
 ]
-FRESH = {"risk": 0.31234567, "loss": 0.11}
+FRESH = {"risk": 0.31234567, "highest risk": 0.4, "loss": 0.11}
 
 
 def test_an_exploration_says_what_was_chosen_and_whether_it_holds() -> None:
-    page = explore_report(ROWS, fresh=FRESH, holds=True)
-    assert "Chosen: noise 10 %. Its risk holds on draws that were not used for choosing it." in page
+    page = explore_report(ROWS, fresh=FRESH, state=State.HELD)
+    assert "Chosen: noise 10 %. Every fresh draw, none of which was used for choosing it, withstands" in page
     assert "0.312" in page
-    assert "does not hold" in explore_report(ROWS, fresh=FRESH, holds=False)
+    assert "Not every fresh draw withstands" in explore_report(ROWS, fresh=FRESH, state=State.NOT_HELD)
+    assert "Not judged: the file has no weights" in explore_report(ROWS, fresh=FRESH, state=State.NOT_JUDGED)
 
 
 def test_failures_are_named_and_texts_escaped() -> None:
-    page = explore_report(ROWS, fresh=FRESH, holds=True)
+    rows = [*ROWS, candidate("recoded", 0.1, 0.2, **{"not held": "weights not held: they tell regions"})]
+    page = explore_report(rows, fresh=FRESH, state=State.HELD)
+    assert "Not held: recoded: weights not held: they tell regions" in page
     assert "Failed: swap: needs two strata" in page
     assert "<b>20 %</b>" not in page
     assert "&lt;b&gt;20 %&lt;/b&gt;" in page
@@ -44,9 +48,8 @@ def test_failures_are_named_and_texts_escaped() -> None:
 
 def test_without_a_candidate_no_plan_was_written() -> None:
     rows = [{**row, "chosen": False} for row in ROWS]
-    assert "No candidate stays within the allowed risk; no plan was written." in explore_report(
-        rows, fresh=None, holds=False
-    )
+    page = explore_report(rows, fresh=None, state=State.NOT_HELD)
+    assert "No candidate can be released on every draw; no plan was written." in page
 
 
 def test_a_game_shows_its_payoffs_and_equilibria() -> None:

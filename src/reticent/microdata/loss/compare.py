@@ -91,9 +91,9 @@ def compare(
     variables are compared at the common coarser level (see `levels`); what that level no longer says is `entropy`.
 
     The combined score is e + (1 − e)·m: m is the mean of the SCORE measures that apply, each brought to [0, 1]: x/(1 + x)
-    where a measure has no upper limit, else divided by it; e is the share of the entropy of the codes that is lost, times
-    the share of variables that are codes, and 1 for a variable that was dropped. Recoding everything to one code is a loss
-    of 1, not of 0, and so is dropping it.
+    where a measure has no upper limit, else divided by it; e is the mean over variables of the detail that is lost: the share
+    of the entropy of a code, the share of the numbers that were blanked, and 1 for a variable that was dropped or is one
+    number only. Recoding everything to one code is a loss of 1, not of 0, and so is dropping or blanking it.
     """
     check_options(telling, TellingApart.__annotations__, owner="compare")
     check_integer(table_dimension, minimum=1, maximum=3, name="table_dimension", owner="compare")
@@ -117,16 +117,16 @@ def compare(
         measures += _regression(first, second, regression)
     measures += [_classification(first, second, wanted) for wanted in classifications]
     measures.append(_measure("dropped-share", len(dropped) / (len(names) + len(dropped)), dropped))
-    gone = _detail_lost(measures, names, dropped)
+    gone = _detail_lost(measures, work.numbers_gone(), names, dropped)
     score = combined_score(measures, gone)
     return LossReport(tuple(measures), original.n_records, masked.n_records, here.size, score, gone)
 
 
-def _detail_lost(measures: Sequence[Measure], names: Sequence[str], dropped: Sequence[str]) -> float:
-    """The part of the file that no measure can see any more: codes made coarser, variables dropped."""
+def _detail_lost(measures: Sequence[Measure], numbers: float, names: Sequence[str], dropped: Sequence[str]) -> float:
+    """The part of the file that no measure can see any more: codes made coarser, numbers blanked, variables dropped."""
     lost = next((measure for measure in measures if measure.name == "entropy-share"), None)
     coarser = 0.0 if lost is None else lost.value * len(lost.variables)
-    return (coarser + len(dropped)) / (len(names) + len(dropped))
+    return (coarser + numbers + len(dropped)) / (len(names) + len(dropped))
 
 
 def combined_score(measures: Sequence[Measure], gone: float) -> float:
@@ -213,6 +213,13 @@ class _Comparison:
             apart = np.abs(before - after) / max(levels - 1, 1)
             return np.asarray(np.where((before < 0) ^ (after < 0), 1.0, np.where(before < 0, 0.0, apart)))
         return np.asarray(before != after, dtype=float)
+
+    def numbers_gone(self) -> float:
+        """How many numeric variables are lost, those of which a part is gone by that part."""
+        if not (self.numeric and self.here.size):
+            return 0.0
+        x, y = self.original.numbers(self.numeric)[self.here], self.masked.numbers(self.numeric)[self.there]
+        return float(on_numbers.gone(x, y).sum())
 
     def moments(self) -> list[Measure]:
         """Distributions of the numeric variables."""

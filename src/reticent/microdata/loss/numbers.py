@@ -12,9 +12,26 @@ from reticent.base.arrays import Floats
 QUANTILES = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 
 
+def means(x: Floats) -> Floats:
+    """Means of the present values; NaN for a variable without any."""
+    count = np.sum(~np.isnan(x), axis=0)
+    return np.asarray(np.where(count > 0, np.nansum(x, axis=0) / np.maximum(count, 1), np.nan))
+
+
+def gone(x: Floats, y: Floats) -> Floats:
+    """The share of the values of each variable that are no longer there; 1 where all that are left are the same and were not."""
+    present, left = ~np.isnan(x), ~np.isnan(y)
+    share = np.sum(present & ~left, axis=0) / np.maximum(present.sum(axis=0), 1)
+    flat = np.array([len(np.unique(column[seen])) <= 1 for column, seen in zip(y.T, left.T, strict=True)], dtype=bool)
+    varied = np.array(
+        [len(np.unique(column[seen])) > 1 for column, seen in zip(x.T, present.T, strict=True)], dtype=bool
+    )
+    return np.asarray(np.where(flat & varied, 1.0, share))
+
+
 def deviations(x: Floats) -> Floats:
     """Sample standard deviations (divisor n − 1) of the present values; 0 stays 0."""
-    centred = x - np.nanmean(x, axis=0)
+    centred = x - means(x)
     count = np.sum(~np.isnan(x), axis=0)
     return np.asarray(np.sqrt(np.nansum(centred**2, axis=0) / np.maximum(count - 1, 1)))
 
@@ -49,13 +66,13 @@ def squares_share(x: Floats, y: Floats) -> float:
     if not use.any():
         return 0.0
     lost = np.nansum(((x[:, use] - y[:, use]) / spread[use]) ** 2)
-    total = np.nansum(((x[:, use] - np.nanmean(x[:, use], axis=0)) / spread[use]) ** 2)
+    total = np.nansum(((x[:, use] - means(x[:, use])) / spread[use]) ** 2)
     return float(lost / total)
 
 
 def mean_change(x: Floats, y: Floats) -> float:
     """Mean over variables of |x̄ − ȳ| / s."""
-    return _mean(np.abs(np.nanmean(x, axis=0) - np.nanmean(y, axis=0)) / _positive(deviations(x)))
+    return _mean(np.abs(means(x) - means(y)) / _positive(deviations(x)))
 
 
 def variance_change(x: Floats, y: Floats) -> float:
@@ -95,6 +112,8 @@ def correlation_change(x: Floats, y: Floats) -> float:
 
 def quantile_change(x: Floats, y: Floats) -> float:
     """Mean over variables and seven quantiles of |q_x − q_y| / s."""
+    some = ~(np.isnan(x).all(axis=0) | np.isnan(y).all(axis=0))
+    x, y = x[:, some], y[:, some]
     old, new = np.nanquantile(x, QUANTILES, axis=0), np.nanquantile(y, QUANTILES, axis=0)
     return _mean(np.abs(old - new) / _positive(deviations(x)))
 

@@ -198,7 +198,7 @@ def _map(visit: Visit[Project], found: dict[str, Any]) -> dict[str, Any]:
         "Risk and loss of the candidates",
         [Point(one["loss"], one["risk"],
                f"{shown_name(one['candidate'], 80)}: risk {100 * one['risk']:.2f} %, loss {one['loss']:.3g}",
-               links[at], most is None or one["risk"] <= most, at == number)
+               links[at], most is None or one["within"], at == number)
          for at, one in measured],
         x="loss (0 nothing lost, 1 everything)", y="risk (0 to 1)",
         front=sorted((one["loss"], one["risk"]) for _, one in measured if one["front"]), limit=most,
@@ -222,15 +222,18 @@ def _map(visit: Visit[Project], found: dict[str, Any]) -> dict[str, Any]:
     return {
         "map": found, "map_drawn": drawn, "map_table": Table("Candidates", columns, rows), "candidate_number": number,
         "candidate": points[number] if points else None, "most": most,
-        "none_within": most is not None and not any(one["risk"] <= most for _, one in measured),
+        "none_within": most is not None and not any(one["within"] for _, one in measured),
     }  # fmt: skip
 
 
 def _verdict(one: dict[str, Any], most: float | None) -> Cell:
     if one["failed"]:
         return Cell("failed", verdict="not judged", note=shown_name(one["failed"], 300))
-    held = most is None or one["risk"] <= most
-    return Cell("within the limit", verdict="held") if held else Cell("above the limit", verdict="not held")
+    if one["not held"]:
+        return Cell("not held", verdict="not held", note=shown_name(one["not held"], 300))
+    if most is None:
+        return Cell("no limit is stated", verdict="not judged")
+    return Cell("within the limit", verdict="held") if one["within"] else Cell("above the limit", verdict="not held")
 
 
 def act(visit: Visit[Project]) -> View | Go:
