@@ -171,6 +171,49 @@ def test_sections_that_are_no_tables_get_one_sentence(section: str, tmp_path: Pa
         open_database(path)
 
 
+LONG = "x" * 5_000
+ODD_PLACES = {
+    "data": ('"pay.csv"', f'"{LONG}"'),
+    "schema": ('"schema.toml"', f'"{LONG}"'),
+    "secret": ('"pay.secret"', f'"{LONG}"'),
+    "ledger": ('"pay.ledger"', f'"{LONG}"'),
+    "anchor": ("[ledger]", f'[ledger]\nanchor = "{LONG}"'),
+    "earlier": ("[ledger]", f'[[earlier]]\npath = "{LONG}"\nversion = "0"\n[ledger]'),
+    "ledger without a name": ('"pay.ledger"', '"a\\u0000b"'),
+    "anchor and ledger in one": ("[ledger]", '[ledger]\nanchor = "pay.ledger"'),
+}
+
+
+@pytest.mark.parametrize("place", ODD_PLACES)
+def test_places_that_no_system_has_get_one_sentence(place: str, tmp_path: Path) -> None:
+    """An overlong path ended in an error of Python, and a ledger that was its own anchor seemed to be in use."""
+    path = database_file(tmp_path)
+    path.write_text(path.read_text().replace(*ODD_PLACES[place], 1))
+    with pytest.raises(ReticentError) as caught:
+        open_database(path)
+    assert "another process" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "more, words",
+    [
+        ("families = [[]]", "a family must name"),
+        ("[policy.options.private]\ntotal = nan", "must be a finite number"),
+        ("[policy.options.cell-key.sums]\nsmall = inf", "must be a finite number"),
+    ],
+)
+def test_odd_options_are_told_in_whole_sentences(more: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(ReticentError, match=words):
+        open_database(database_file(tmp_path, more))
+
+
+def test_the_length_of_a_name_is_that_of_its_letters_written_out() -> None:
+    """One character of twenty stands for eighteen letters: a name of 360 was remembered."""
+    with pytest.raises(ReticentError, match="at most"):
+        normal_user("\ufdfa" * 20)
+    assert len(normal_user("\ufdfa" * 5)) == 90
+
+
 def test_users_are_one_however_they_are_typed(tmp_path: Path) -> None:
     """NFC and NFD, wide letters, case and blanks at the ends are one user with one limit; other scripts stay apart."""
     assert len({normal_user(n) for n in ("Zoë", "Zoe\u0308", "ZOË", " zoë\t".strip("\t"), "\uff3aoë")}) == 1

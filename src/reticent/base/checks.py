@@ -4,6 +4,7 @@
 import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from reticent.base.errors import ParameterError
@@ -12,6 +13,8 @@ _KINDS = {str: "a text", bool: "a truth value", int: "a whole number", float: "a
           tuple: "a list", dict: "a table", set: "a set", frozenset: "a set", bytes: "bytes", type(None): "nothing"}  # fmt: skip
 RANGES = {"min": "at least", "above": "above", "max": "at most", "below": "below"}
 """The limits that the metadata of an option may have, in words."""
+LONGEST_NAME, LONGEST_PATH = 255, 4_095
+"""The longest names and paths, in bytes, that Linux takes; other systems take less."""
 LEAST_REASON = 3
 """Letters that a reason for accepting a risk must have: a dot or an invisible character is none."""
 
@@ -67,6 +70,13 @@ def check_reason(reason: object, *, owner: str, name: str = "accept_risk") -> No
         raise ParameterError(f"{name} must give the reason, in words; leave it out to accept nothing.", option=name).at(
             owner
         )
+
+
+def check_place(place: Path | str, *, owner: str) -> None:
+    """Refuse a path that no operating system takes: a name of more than 255 bytes, or all of it of more than 4,095."""
+    parts = [len(part.encode("utf-8", "replace")) for part in Path(place).parts]
+    if max(parts, default=0) > LONGEST_NAME or sum(parts) + len(parts) > LONGEST_PATH:
+        raise ParameterError(f"a path is too long (a name has at most {LONGEST_NAME} bytes); shorten it.").at(owner)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

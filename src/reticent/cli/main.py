@@ -3,10 +3,11 @@
 
 import importlib
 import sys
+from pathlib import Path
 
 import typer
 
-from reticent.base.errors import AdditivityError, ReticentError
+from reticent.base.errors import AdditivityError, DataError, ReticentError
 from reticent.base.version import VERSION
 from reticent.cli.screen import switches, take_switches
 
@@ -99,4 +100,6 @@ def _told(err: Exception) -> tuple[str, int]:
         )
     if isinstance(err, MemoryError):
         return "the data do not fit in memory.", 1
+    if isinstance(err, OSError) and err.strerror and isinstance(err.filename, str):
+        return f"{Path(err.filename).name[:40]}: the operating system refuses it: {err.strerror}.", DataError.exit_code
     return f"unexpected {type(err).__name__}; this is a mistake in reticent, run again with --debug to see where.", 1

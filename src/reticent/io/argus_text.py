@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from reticent.base.checks import did_you_mean
+from reticent.base.checks import check_place, did_you_mean
 from reticent.base.errors import DataError
 
 _DRIVE = re.compile(r"^[A-Za-z]:")
@@ -84,6 +84,7 @@ def find_file(folder: Path, name: str, notes: Notes | None = None, *, also: Sequ
     ARGUS files carry paths of other machines (`C:\\work\\data\\x.asc`): without the drive, and then without one leading
     folder after the other, the path is looked for in each folder. What is found under another name is noted.
     """
+    check_place(folder / name.strip(), owner=name.strip()[:20] + "…")
     plain = name.strip().replace("\\", "/")
     whole = Path(plain)
     if whole.is_absolute() and whole.is_file():

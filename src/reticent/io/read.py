@@ -7,7 +7,7 @@ from typing import TypedDict, Unpack
 
 import polars as pl
 
-from reticent.base.checks import check_options
+from reticent.base.checks import check_options, check_place
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.microdata import Microdata
 from reticent.data.plan import DataSection
@@ -124,7 +124,9 @@ def read_table(path: Path, *, separator: str | None = None, encoding: str = "utf
 
 def in_folder(path: Path, folder: Path | None) -> Path:
     """A path that a file names, relative to that file's folder."""
-    return path if folder is None else folder / path
+    place = path if folder is None else folder / path
+    check_place(place, owner=path.name[:20] + "…")
+    return place
 
 
 def _found(path: Path, folder: Path | None, notes: Notes) -> Path:

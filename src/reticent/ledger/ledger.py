@@ -232,6 +232,8 @@ def open_ledger(
     path = Path(place)
     refuse_share(path)
     mark = Anchor(anchor or path.with_name(path.name + ".anchor"), secret, adopt=adopt_anchor)
+    if mark.path.absolute() == path.absolute():
+        raise LedgerError("ledger: the anchor must be another file than the ledger; name another one.")
     if not path.exists() and mark.read() is not None:
         raise LedgerError(
             f"ledger: {path.name!r} is gone although its anchor is there; the data set stays closed. Restore the ledger."

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from reticent.base.checks import kind_of
+from reticent.base.checks import check_place, kind_of
 from reticent.base.errors import ParameterError
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Parameters
@@ -48,8 +48,12 @@ def listed_versions(earlier: Any, *, owner: str = OWNER) -> list[tuple[str, Micr
 
 def place_of(value: Any, option: str) -> Path | str:
     """A place that is named by a path or a text, checked."""
-    if not isinstance(value, str | Path) or str(value) in ("", ".") or "\0" in str(value):
+    if not isinstance(value, str | Path):
         raise ParameterError(f"{OWNER}: {option} must be the path of a file, got {kind_of(value)}.")
+    if str(value) in ("", ".") or "\0" in str(value):
+        raise ParameterError(f"{OWNER}: {option} must be the path of a file; this is none.")
+    if "://" not in str(value):
+        check_place(value, owner=f"{OWNER}: {option}")
     return value
 
 

@@ -187,6 +187,8 @@ class Policy(Parameters):
             if len(set(tied)) < 2 or not set(tied) <= set(self.responses):
                 raise PlanError(f"{OWNER}: tied must list two or more of the responses each time.")
         for family in self.families:
+            if not family:
+                raise PlanError(f"{OWNER}: a family must name one or more of the filters.")
             for name in family:
                 if name not in self.filters:
                     raise PlanError(f"{OWNER}: the family variable {name!r} must be one of the filters.")

@@ -31,4 +31,6 @@ def normal_user(name: object) -> str:
     normal = " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).split())
     if not normal:
         raise ParameterError("ask: user must name who asks, got an empty name.")
+    if len(normal) > LONGEST:  # one character may stand for eighteen
+        raise ParameterError(f"ask: the name of a user has at most {LONGEST} characters, written out.")
     return normal
