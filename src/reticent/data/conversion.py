@@ -35,10 +35,8 @@ def check_allowed(value: Any, meta: Mapping[str, Any], where: str) -> None:
     elif value is not None:
         if "choices" in meta and value not in meta["choices"]:
             raise _choice(value, meta["choices"], where)
-        if isinstance(value, float) and not math.isfinite(value) and not meta.get("infinite"):
-            raise ParameterError(f"{where} must be a finite number, got {value!r}.")
         if isinstance(value, int | float) and not isinstance(value, bool) and not _within(value, meta):
-            raise ParameterError(f"{where} must be {range_words(meta)}, got {value!r}.")
+            raise ParameterError(f"{where} must be {range_words(meta) or 'a finite number'}, got {value!r}.")
 
 
 def _within(value: float, meta: Mapping[str, Any]) -> bool:
