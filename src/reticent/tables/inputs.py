@@ -17,6 +17,7 @@ from reticent.tables.apriori import Knowledge
 from reticent.tables.attack.insiders import singles_by_relations
 from reticent.tables.attack.public import floor_of
 from reticent.tables.costs import cost_of
+from reticent.tables.floors import known_floors
 from reticent.tables.problem import SuppressionProblem
 
 WHOLE = 2_000
@@ -82,7 +83,8 @@ def build_problem(
         low = np.maximum(low, _floors_of_codes(table))
     least, most = _ends_of_one(table, knowledge, hide_empty=hide_empty)
     low = np.maximum(low, least)
-    low = np.maximum(low, _with_totals(low, relations, table.values))
+    nobody = (status == CellStatus.EMPTY) | ((status == CellStatus.FROZEN) & table.listed_empty)
+    low = known_floors(low, np.where(nobody, 0.0, np.inf), relations, table.values)
     upper = np.minimum(verdict.upper_protection, most - table.values)
     high = np.where(primary, np.maximum(high, table.values + upper), high)
     if bounds.upper is None or str(bounds.upper).strip().endswith("max"):
@@ -167,26 +169,6 @@ def _ends_of_one(table: Table, knowledge: Knowledge, *, hide_empty: bool) -> tup
     known = _proved_by_code(table) if hide_empty else np.ones(table.n_cells, dtype=bool)
     least, most = knowledge.of_one
     return np.where(known, least, -np.inf), np.where(known, most, np.inf)
-
-
-def _with_totals(low: Floats, relations: Relations, values: Floats) -> Floats:
-    """The same floors, with totals at least the sum of the floors of their parts (never above the value)."""
-    row_of = np.repeat(np.arange(relations.n_rows), np.diff(relations.indptr))
-    is_part = relations.coefs > 0
-    if not np.isfinite(low).all() or (relations.coefs < -1).any():
-        return low
-    part_rows, parts = row_of[is_part], relations.cells[is_part]
-    total_rows, totals = row_of[~is_part], relations.cells[~is_part]
-    single = np.bincount(total_rows, minlength=relations.n_rows)[total_rows] == 1
-    weights = relations.coefs[is_part].astype(np.float64)
-    while True:
-        sums = np.bincount(part_rows, weights * low[parts], minlength=relations.n_rows) + relations.rhs * -1.0
-        raised = low.copy()
-        np.maximum.at(raised, totals[single], sums[total_rows[single]])
-        raised = np.minimum(raised, np.maximum(values, low))
-        if np.array_equal(raised, low):
-            return low
-        low = raised
 
 
 def _whole(table: Table) -> bool:

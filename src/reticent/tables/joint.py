@@ -13,7 +13,8 @@ from reticent.base.words import counted
 from reticent.data.cells import CellStatus
 from reticent.tables.apriori import Knowledge
 from reticent.tables.attack import Audit
-from reticent.tables.attack.insiders import single_respondents
+from reticent.tables.floors import known_floors
+from reticent.tables.joint_respondents import partners_together, sole_respondents
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.movements import Candidates
 from reticent.tables.problem import SuppressionProblem
@@ -79,6 +80,7 @@ def _joined(parts: tuple[Judged, ...], rows: TieRows, *, differences: bool) -> J
 
 def _problem(parts: tuple[Judged, ...], system: System, rows: TieRows, extra: int) -> SuppressionProblem:
     problems = [part.problem for part in parts]
+    members = [(part.system, part.problem) for part in parts]
 
     def stacked(name: str, further: Floats | float) -> Floats:
         behind = np.broadcast_to(np.asarray(further, dtype=np.float64), (extra,))
@@ -86,27 +88,31 @@ def _problem(parts: tuple[Judged, ...], system: System, rows: TieRows, extra: in
 
     low, high = stacked("lower_bound", rows.lower[:extra]), stacked("upper_bound", rows.upper[:extra])
     n = len(low) - extra
+    values, status = stacked("values", rows.values[:extra]), stacked("status", float(CellStatus.SECONDARY))
+    most = np.where(status == CellStatus.EMPTY, 0.0, np.inf)
+    most[n:] = rows.upper[:extra]
+    low = known_floors(low, most, system.relations, values)
     behind = [row for row in rows.rows if row[0][-1] >= n][:extra]
     for at, (cells, coefs) in enumerate(behind):
         ends = sum(c * (high[cell] if c > 0 else low[cell]) for cell, c in zip(cells[:-1], coefs[:-1], strict=True))
         high[n + at] = min(high[n + at], max(ends, rows.values[at]))
     whole = np.concatenate([*(problem.whole for problem in problems), np.zeros(extra, dtype=bool)])
     return SuppressionProblem(
-        stacked("values", rows.values[:extra]),
+        values,
         stacked("cost", 0.0),
-        stacked("lower_protection", 0.0),
+        np.minimum(stacked("lower_protection", 0.0), np.maximum(values - low, 0.0)),
         stacked("upper_protection", 0.0),
         stacked("sliding_protection", 0.0),
         low,
         high,
-        stacked("status", float(CellStatus.SECONDARY)).astype(np.int8),
+        status.astype(np.int8),
         system.relations,
         None if any(p.counts is None for p in problems) else system.table.respondents.counts,
-        _respondents(parts, rows, extra),
+        sole_respondents(members, rows, extra),
         bool(whole.all()),
         whole if whole.any() and not whole.all() else None,
         judge=JointSums(tuple(p.judge for p in problems), tuple(starts_of([part.system for part in parts]).tolist())),
-        partners=_partners(parts),
+        partners=partners_together(members),
         window=_window(problems, extra),
         hides_empty=any(problem.hides_empty for problem in problems),
     )
@@ -122,50 +128,6 @@ def _window(problems: Sequence[SuppressionProblem], extra: int) -> tuple[Floats,
     ]
     least = np.concatenate([*(low for low, _ in ends), np.full(extra, -np.inf)])
     return least, np.concatenate([*(high for _, high in ends), np.full(extra, np.inf)])
-
-
-def _respondents(parts: tuple[Judged, ...], rows: TieRows, extra: int) -> NDArray[np.int64] | None:
-    """The sole respondent of each cell. Whoever is the only respondent in a cell of one response is so in those of the others."""
-    if all(part.problem.respondent is None and part.problem.counts is None for part in parts):
-        return None
-    named = [part.problem.respondent for part in parts]
-    free = 1 + max((int(who.max(initial=-1)) for who in named if who is not None), default=-1)
-    found = []
-    for part, who in zip(parts, named, strict=True):
-        if who is None:
-            own = single_respondents(part.problem)
-            who = np.where(own >= 0, own + free, -1)
-            free += part.n_cells
-        found.append(who)
-    joint = _shared(np.concatenate(found), parts)
-    behind = joint[rows.like[:extra]]
-    behind[len(rows.values) - rows.of_codes :] = -1
-    return np.concatenate((joint, behind))
-
-
-def _shared(who: NDArray[np.int64], parts: tuple[Judged, ...]) -> NDArray[np.int64]:
-    """The same number for cells of the same codes: that of the response that knows its respondents by name."""
-    _, _, number = same_codes([part.system for part in parts])
-    starts = starts_of([part.system for part in parts])
-    known = np.full(int(number.max(initial=-1)) + 1, -1, dtype=np.int64)
-    order = sorted(range(len(parts)), key=lambda at: parts[at].problem.respondent is not None)
-    for at in order:
-        cells = np.arange(starts[at], starts[at + 1])
-        alone = cells[who[cells] >= 0]
-        known[number[alone]] = who[alone]
-    return np.where(who >= 0, known[number], -1)
-
-
-def _partners(parts: tuple[Judged, ...]) -> dict[int, frozenset[int]]:
-    """The respondents of cells that have a few: those of a cell of one response are in the cells of the others."""
-    _, _, number = same_codes([part.system for part in parts])
-    starts = starts_of([part.system for part in parts]).tolist()
-    named = {
-        int(number[start + cell]): who
-        for part, start in zip(parts, starts, strict=False)
-        for cell, who in part.problem.partners.items()
-    }
-    return {cell: named[code] for cell, code in enumerate(number.tolist()) if code in named}
 
 
 def _knowledge(parts: tuple[Judged, ...], extra: int) -> Knowledge:

@@ -35,18 +35,23 @@ class LinkedTable:
 
 
 def judge_linked(
-    tables: Sequence[LinkedTable], a_priori: Sequence[Entry] = (), codings: Sequence[Coding] = ()
+    tables: Sequence[LinkedTable],
+    a_priori: Sequence[Entry] = (),
+    codings: Sequence[Coding] = (),
+    *,
+    hide_empty: bool = False,
 ) -> tuple[System, Knowledge]:
     """One system of all the cells: each table judged by its own rules, then what is known beforehand.
 
     Cells with the same records are the same cell: a relation says that they are equal, and what is unsafe for one is
     unsafe for all of them. `a_priori` names cells by the codes of all dimensions of the system, `codings` say which
-    codes of different tables add up to the same.
+    codes of different tables add up to the same. With `hide_empty` nobody sees that a cell has all records of its total: then
+    only codes that go together say that two cells are the same.
     """
     system = link(_alike([one.table for one in tables]))
     same = _same_cells(tables, system)
-    marked = all(one.marks is not None for one in tables)
-    system = with_codings(with_same_cells(system, same), codings, equal=not marked)
+    seen = all(one.marks is not None for one in tables) and not hide_empty
+    system = with_codings(with_same_cells(system, same) if seen else system, codings, equal=not seen)
     verdict = _spread(_merged(system, [judge_cells(one.table, one.rules) for one in tables]), same)
     groups = [_moved(group, one.table, system) for one in tables for group in one.groups]
     # what a table file declares comes before what any a-priori file says

@@ -108,7 +108,7 @@ def _judged(
 ) -> ResponseTables:
     tables, notes = make_tables(wanted, how, progress)
     codings, said = _codings(wanted, tables)
-    system, knowledge = judge_linked(tables, request.a_priori, codings)
+    system, knowledge = judge_linked(tables, request.a_priori, codings, hide_empty=request.hide_empty)
     limits = limits_of_tables(wanted) if request.find_relations else []
     knowledge = replace(knowledge, of_one=ends_of_one(system.table, limits))
     return ResponseTables(

@@ -71,7 +71,9 @@ def common_dimension(name: str, dimensions: Sequence[Dimension]) -> Dimension:
                 trees.append(wide)
     missing = max((d.missing for d in dimensions), key=lambda node: node >= 0)
     source = next(d for d in dimensions if d.missing == missing)
-    return Dimension(name, codes, tuple(trees), (), place[source.codes[missing]] if missing >= 0 else -1)
+    declared = {code for d in dimensions for code in d.codes if code not in d.from_records}
+    found = place[source.codes[missing]] if missing >= 0 else -1
+    return Dimension(name, codes, tuple(trees), (), found, frozenset(codes) - declared)
 
 
 def column_in(dimension: Dimension, table: Table) -> NDArray[np.int32]:

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who is in the cells of several responses: a respondent of one need not be one of the others, because values may be missing."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from reticent.base.arrays import Ints
+from reticent.tables.attack.insiders import single_respondents
+from reticent.tables.problem import SuppressionProblem
+from reticent.tabulation.joint import TieRows, same_codes, starts_of
+from reticent.tabulation.linked import System
+
+Part = tuple[System, SuppressionProblem]
+"""The cells of one response, and their problem."""
+
+
+def sole_respondents(parts: Sequence[Part], rows: TieRows, extra: int) -> Ints | None:
+    """The sole respondent of each cell of all responses, and of the `extra` differences behind them; −1 elsewhere.
+
+    A response that knows its respondents by name keeps these: two cells of the same codes may have one respondent each and
+    not the same one, where one has no value of the first response and the other none of the second.
+    """
+    if all(problem.respondent is None and problem.counts is None for _, problem in parts):
+        return None
+    named = [problem.respondent for _, problem in parts]
+    free = 1 + max((int(who.max(initial=-1)) for who in named if who is not None), default=-1)
+    found = []
+    for (_, problem), who in zip(parts, named, strict=True):
+        if who is None:
+            own = single_respondents(problem)
+            who = np.where(own >= 0, own + free, -1)
+            free += problem.n_cells
+        found.append(who)
+    joint = _with_names(np.concatenate(found), parts)
+    return np.concatenate((joint, _of_differences(joint, parts, rows, extra)))
+
+
+def _with_names(who: Ints, parts: Sequence[Part]) -> Ints:
+    """The same, where cells without names have the number of a cell of the same codes: of one that has a name if there is one."""
+    _, _, number = same_codes([system for system, _ in parts])
+    starts = starts_of([system for system, _ in parts])
+    known = np.full(int(number.max(initial=-1)) + 1, -1, dtype=np.int64)
+    by_name = np.zeros(len(who), dtype=bool)
+    for at in sorted(range(len(parts)), key=lambda at: parts[at][1].respondent is not None):
+        cells = np.arange(starts[at], starts[at + 1])
+        by_name[cells] = parts[at][1].respondent is not None
+        alone = cells[who[cells] >= 0]
+        known[number[alone]] = who[alone]
+    return np.where(by_name | (who < 0), who, known[number])
+
+
+def _of_differences(who: Ints, parts: Sequence[Part], rows: TieRows, extra: int) -> Ints:
+    """Who knows a difference: the one respondent of all cells of its row in which somebody is."""
+    found = np.full(extra, -1, dtype=np.int64)
+    somebody = np.concatenate(
+        [np.ones(p.n_cells, dtype=bool) if p.counts is None else p.counts[: p.n_own] > 0 for _, p in parts]
+    )
+    behind = [cells for cells, _ in rows.rows if cells[-1] >= len(who)][: max(0, extra - rows.of_codes)]
+    for at, cells in enumerate(behind):
+        there = [cell for cell in cells[:-1] if somebody[cell]]
+        if there and len(set(who[there].tolist())) == 1:
+            found[at] = who[there[0]]
+    return found
+
+
+def partners_together(parts: Sequence[Part]) -> dict[int, frozenset[int]]:
+    """The respondents of cells that have a few; where a response has no names, those of another with as many of them."""
+    _, _, number = same_codes([system for system, _ in parts])
+    starts = starts_of([system for system, _ in parts]).tolist()
+    found = {start + cell: who for (_, problem), start in zip(parts, starts) for cell, who in problem.partners.items()}
+    by_codes = {(int(number[cell]), len(who)): who for cell, who in found.items()}
+    for (_, problem), start in zip(parts, starts):
+        counts = () if problem.respondent is not None or problem.counts is None else problem.counts[: problem.n_own]
+        for cell, count in enumerate(counts, start=start):
+            who = by_codes.get((int(number[cell]), int(count)))
+            if who is not None:
+                found.setdefault(cell, who)
+    return found

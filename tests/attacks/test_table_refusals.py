@@ -1,0 +1,137 @@
+"""Tables that were refused although a pattern protects them, and a hidden count that a list of codes gave away.
+
+The reader has the CSV files alone (`file_reader.py`); where a table is written, it must find nothing in it.
+"""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from attacks.file_reader import Attack, Knowledge, own_bounds, read_release
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.data.table import DimensionSpec, TableSpec
+from reticent.io.published import published_text
+from reticent.jobs.protect_table import protect_table
+from reticent.tables.request import Attacker
+from reticent.tables.result import ProtectedTable
+from reticent.tables.rules import PPercent, Threshold
+
+MINIMUM = Threshold(3, protection=20)
+
+
+def written(result: ProtectedTable, folder: Path) -> list[tuple[str, Path]]:
+    """The tables of a run as CSV files."""
+    assert result.exposed == ()
+    files = []
+    for number, table in enumerate(result.published):
+        path = folder / f"table-{number}.csv"
+        path.write_text(published_text(table))
+        files.append((table.response, path))
+    return files
+
+
+def wages(people: str, values: tuple[int, ...], women: tuple[int, ...], coalition: int) -> ProtectedTable:
+    """The wages of all, of men and of women, by a: whoever is not asked for a response has no value of it."""
+    frame = pl.DataFrame(
+        {
+            "a": list(people),
+            "wages": values,
+            "of_men": [None if w else v for v, w in zip(values, women, strict=True)],
+            "of_women": [v if w else None for v, w in zip(values, women, strict=True)],
+        }
+    )
+    names = ("wages", "of_men", "of_women")
+    schema = Schema((Variable("a", role=Role.KEY), *(Variable(name, kind=Kind.NUMERIC) for name in names)))
+    specs = [TableSpec((DimensionSpec("a"),), response=name) for name in names]
+    return protect_table(
+        Microdata.of(frame, schema), specs, rules=(PPercent(15), MINIMUM), attacker=Attacker(coalition=coalition),
+        time_limit=10,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("people", "values", "women", "coalition", "own"),
+    [
+        ("ppqqqrrrr", (267, 117, 50, 60, 70, 80, 90, 100, 110), (0, 1, 0, 1, 0, 1, 0, 1, 1), 1, (267, 117)),
+        ("ppppqqqqqqqq", (90, 80, 70, 60, 55, 60, 65, 70, 40, 45, 50, 52), (0, 0, 1, 1) * 3, 2, (170, 130)),
+    ],
+)
+def test_respondents_of_two_responses_are_not_the_same(
+    people: str, values: tuple[int, ...], women: tuple[int, ...], coalition: int, own: tuple[int, int], tmp_path: Path
+) -> None:
+    # the men of p are the only respondents of one sum and the women of another: they were taken for the same people
+    result = wages(people, values, women, coalition)
+    release = read_release(written(result, tmp_path), {}, [{"wages": 1.0, "of_men": -1.0, "of_women": -1.0}])
+    place = frozenset({("a", "p")})
+    for name, value in zip(("of_men", "of_women"), own, strict=True):
+        bounds = own_bounds(release, Knowledge()) | {(name, place): (float(value), float(value))}
+        low, high = Attack(release, Knowledge(), bounds).ends(("wages", place))
+        assert high - low > 1
+
+
+def linked(rows: list[tuple[str, str, str]], codes: dict[str, tuple[str, ...]], *, hide_empty: bool) -> ProtectedTable:
+    """Counts by a × b, and by a × k."""
+    frame = pl.DataFrame(rows, schema=["a", "b", "k"], orient="row")
+    schema = Schema(tuple(Variable(name, role=Role.KEY, codes=codes.get(name, ())) for name in "abk"))
+    digits = (1, 1) if rows[0][0][0].isdigit() else ()
+    first = DimensionSpec("a", digits=digits)
+    specs = [TableSpec((first, DimensionSpec(name))) for name in "bk"]
+    return protect_table(Microdata.of(frame, schema), specs, rules=(MINIMUM,), hide_empty=hide_empty, time_limit=10)
+
+
+def test_linked_tables_hide_empty_cells(tmp_path: Path) -> None:
+    # all of a0 are in b1 and k0: nobody knows that while the empty cells beside them are hidden
+    rows = (
+        [("a0", "b1", "k0")] * 3
+        + [("a1", "b0", "k1")] * 3
+        + [("a2", "b0", "k2"), ("a2", "b0", "k1"), ("a2", "b0", "k2")]
+    )
+    rows += [("a2", "b1", "k1"), ("a2", "b1", "k1"), ("a2", "b1", "k0"), ("a2", "b1", "k1")]
+    rows += [("a3", "b0", "k0"), ("a3", "b0", "k2"), ("a3", "b1", "k1"), ("a3", "b1", "k2")]
+    codes = {"a": ("a0", "a1", "a2", "a3"), "b": ("b0", "b1"), "k": ("k0", "k1", "k2")}
+    result = linked(rows, codes, hide_empty=True)
+    known = Knowledge(counts=frozenset({"count"}), hides_empty=True)
+    release = read_release(written(result, tmp_path), {})
+    attack = Attack(release, known, own_bounds(release, known))
+    for cell, shown in release.cells.items():
+        if shown.status == "hidden":
+            low, high = attack.ends(cell)
+            assert high - low >= 1  # also where nobody is
+            n = sum(all(row["abk".index(name)] == code for name, code in cell[1]) for row in rows)
+            assert high >= 3 or n == 0
+
+
+def test_who_is_listed_is_somebody_in_linked_tables_too(tmp_path: Path) -> None:
+    # a1 and a2 are 6 in all and a2 is somebody's code; with 3 of a1 in k0, two are left for k1 and k2
+    rows = [
+        ("a0", "b0", "k2"),
+        ("a0", "b0", "k2"),
+        ("a0", "b0", "k0"),
+        ("a0", "b2", "k0"),
+        ("a0", "b2", "k2"),
+        ("a0", "b2", "k0"),
+    ]
+    rows += [("a1", "b1", k) for k in ("k0", "k0", "k2", "k1", "k0")] + [("a2", "b1", "k0")]
+    result = linked(rows, {}, hide_empty=True)
+    known = Knowledge(counts=frozenset({"count"}), hides_empty=True)
+    release = read_release(written(result, tmp_path), {})
+    bounds = own_bounds(release, known)
+    for cell in bounds:
+        if len(cell[1]) == 1:  # a code that nothing but the records declares
+            bounds[cell] = (max(1.0, bounds[cell][0]), bounds[cell][1])
+    attack = Attack(release, known, bounds)
+    for cell, shown in release.cells.items():
+        n = sum(all(row["abk".index(name)] == code for name, code in cell[1]) for row in rows)
+        if shown.status == "hidden" and 0 < n < 3:
+            assert attack.ends(cell)[1] >= 3
+
+
+@pytest.mark.parametrize("hide_empty", [False, True])
+def test_levels_end_at_what_is_known_whatever_is_hidden(hide_empty: bool) -> None:
+    # all of 12 are in b0, one in k1 and one in k2: with both hidden nobody takes 12 × b0 for less than 2
+    rows = [("10", "b0", f"k{n % 3}") for n in range(13)] + [("10", "b1", f"k{n % 3}") for n in range(5)]
+    rows += [("21", "b0", "k1"), ("12", "b0", "k2"), ("12", "b0", "k1")]
+    codes = {"a": ("10", "12", "21"), "b": ("b0", "b1"), "k": ("k0", "k1", "k2")}
+    assert linked(rows, codes, hide_empty=hide_empty).exposed == ()
