@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from importlib import resources
 from pathlib import Path
 
 PLAN = """[data]
@@ -64,14 +65,47 @@ def _batch(folder: Path, job: str, *options: str, data: str = ".") -> list[list[
     return [["argus", "run", "job.arb", *options]]
 
 
-def _read_back(folder: Path) -> list[list[str]]:
+def _read_back(folder: Path, mode: int = 0) -> list[list[str]]:
     rule = "FREQ(3,20)"
     first = _batch(folder, _head(table=FREQUENCIES, rule=rule) + '<READMICRODATA>\n<WRITETABLE> (1,5,,"mid.tab")\n')
     (folder / "back.arb").write_text(
         f'<OPENTABLEDATA> "mid.tab"\n<OPENMETADATA> "mid.rda"\n<SPECIFYTABLE> {FREQUENCIES}\n<SAFETYRULE> {rule}\n'
-        '<READTABLE> 0\n<SUPPRESS> MOD(1)\n<WRITETABLE> (1,2,,"out.csv")\n'
+        f'<READTABLE> {mode}\n<SUPPRESS> MOD(1)\n<WRITETABLE> (1,2,,"out.csv")\n'
     )
     return [*first, ["argus", "run", "back.arb"]]
+
+
+def _elsewhere(folder: Path) -> list[list[str]]:
+    """The batch file in one folder, the data in another, and the command in neither of them."""
+    _batch(folder, _head() + PROTECT, data="data")
+    (folder / "jobs").mkdir()
+    (folder / "job.arb").rename(folder / "jobs" / "job.arb")
+    return [["argus", "run", "jobs/job.arb", "--data", "data", "--output", "."]]
+
+
+def _noise_beside(folder: Path) -> list[list[str]]:
+    """Metadata in a folder of their own, with the p-table beside them."""
+    rows = [f"{code};{region};9;0.{n:02d}7" for n, (code, region) in enumerate([("A", "N"), ("B", "S")] * 20)]
+    (folder / "data").mkdir()
+    (folder / "meta").mkdir()
+    (folder / "data" / "data.asc").write_text("\n".join(rows) + "\n")
+    key = 'Key 5\n  <NUMERIC>\n  <DECIMALS> 3\n  <RECORDKEY>\n  <PFILE_FREQ> "freq.txt"\n'
+    (folder / "meta" / "data.rda").write_text(RDA + key)
+    lines = ["i;j;p;v;p_ij_ub", "0;0;1;0;1", "1;0;0.25;-1;0.25", "1;1;0.5;0;0.75", "1;2;0.25;1;1"]
+    (folder / "meta" / "freq.txt").write_text("\n".join(lines) + "\n")
+    (folder / "job.arb").write_text(
+        f'<OPENMICRODATA> "data/data.asc"\n<OPENMETADATA> "meta/data.rda"\n<SPECIFYTABLE> {FREQUENCIES}\n<SAFETYRULE> FREQ(2,20)\n'
+        '<READMICRODATA>\n<SUPPRESS> CKM(1)\n<WRITETABLE> (1,7,,"out.csv")\n'
+    )
+    return [["argus", "run", "job.arb", "--accept-exposed"]]
+
+
+def _bundled(folder: Path) -> list[list[str]]:
+    """The table plan that comes with the package."""
+    for name in ("firms.csv", "firms.schema.toml", "firms.plan.toml"):
+        text = (resources.files("reticent") / "demo_data" / name).read_text(encoding="utf-8")
+        (folder / name).write_text(text.replace("firms.table.csv", "out.csv"), encoding="utf-8")
+    return [["table", "firms.plan.toml"]]
 
 
 CASES: dict[str, Callable[[Path], list[list[str]]]] = {
@@ -81,7 +115,12 @@ CASES: dict[str, Callable[[Path], list[list[str]]]] = {
     "batch with the paths of another machine": lambda folder: _batch(
         folder, _head("C:\\survey\\DATA\\Data.asc") + PROTECT, data="data"
     ),
+    "batch in another folder than its data": _elsewhere,
+    "p-table beside the metadata": _noise_beside,
     "own intermediate file": _read_back,
+    "own intermediate file with totals added up": lambda folder: _read_back(folder, 1),
+    "own intermediate file with totals as they are": lambda folder: _read_back(folder, 2),
+    "plan of the demonstration": _bundled,
     "holdings that are not there": lambda folder: _batch(
         folder, _head() + PROTECT + '<WRITETABLE> (1,5,HI+,"mid.tab")\n'
     ),
