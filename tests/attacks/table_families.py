@@ -138,7 +138,8 @@ def judged(records: Records, response: str, rows: set[int]) -> Truth:
     if response == "count":
         value = sum(records.weights[row] for row in rows) if records.weights else float(len(rows))
         level = max(value * PERCENT / 100, 0.5 if records.weights else 1.0) if len(rows) < MINIMUM else None
-        return Truth(value, len(rows), None if level is None else (level, level), alone)
+        # an interval must also reach the smallest count that is safe
+        return Truth(value, len(rows), None if level is None else (level, max(level, MINIMUM - value)), alone)
     sizes = sorted((records.numbers[response][row] for row in rows), reverse=True)
     value = float(sum(sizes))
     rest = value - sum(sizes[:2])
