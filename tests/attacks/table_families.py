@@ -12,8 +12,20 @@ import numpy as np
 
 from attacks.file_reader import TOTAL, Cell
 
-FAMILIES = ("counts", "zeros", "magnitudes", "weights", "linked", "hierarchy", "responses", "small", "small-magnitudes")
-COUNTS = ("counts", "zeros", "weights", "hierarchy", "small")
+FAMILIES = (
+    "counts",
+    "zeros",
+    "magnitudes",
+    "weights",
+    "linked",
+    "hierarchy",
+    "responses",
+    "small",
+    "small-magnitudes",
+    "linked-counts",
+    "sums-and-counts",
+)
+COUNTS = ("counts", "zeros", "weights", "hierarchy", "small", "linked-counts")
 MINIMUM, PERCENT, P = 3, 20.0, 15.0
 RULES = {
     True: f'[{{ rule = "threshold", minimum = {MINIMUM}, protection = {PERCENT:g} }}]',
@@ -35,8 +47,8 @@ class Records:
 
     @property
     def responses(self) -> tuple[str, ...]:
-        """What is published: the numbers, or a count."""
-        return tuple(self.numbers) or ("count",)
+        """What is published: the numbers, a count, or both."""
+        return (*self.numbers, "count") if self.family == "sums-and-counts" else tuple(self.numbers) or ("count",)
 
     @property
     def n(self) -> int:
@@ -75,12 +87,12 @@ def generate(family: str, number: int) -> Records:
     codes = {"region": tuple(r for r, _ in pairs), "size": tuple(s for _, s in pairs)}
     listed = {"region": tuple(regions), "size": tuple(sizes)}
     tables: tuple[tuple[str, ...], ...] = (("region", "size"),)
-    if family == "linked":
+    if family.startswith("linked"):
         kinds = ("k0", "k1", "k2")
         codes["kind"] = tuple(kinds[k] for k in rng.integers(0, 3, len(pairs)))
         listed["kind"], tables = kinds, (("region", "size"), ("region", "kind"))
     numbers: dict[str, tuple[int, ...]] = {}
-    if family in ("magnitudes", "linked", "responses"):
+    if family in ("magnitudes", "linked", "responses", "sums-and-counts"):
         numbers["turnover"] = tuple(int(x) + 1 for x in rng.lognormal(3, 1.2, len(pairs)))
     if family == "responses":
         share = rng.random(len(pairs))
@@ -180,8 +192,8 @@ def _schema(records: Records) -> str:
 
 def _plan(records: Records, protect: Mapping[str, object]) -> str:
     response = ""
-    if len(records.numbers) > 1:
-        response = f"responses = [{', '.join(repr(name) for name in records.numbers)}]\n".replace("'", '"')
+    if len(records.responses) > 1:
+        response = f"responses = [{', '.join(repr(name) for name in records.responses)}]\n".replace("'", '"')
     elif records.numbers:
         response = 'response = "turnover"\n'
     weighted = "weighted = true\n" if records.weights else ""

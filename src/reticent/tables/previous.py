@@ -5,11 +5,12 @@ Another period has other values, so nothing is known and nothing forced; cells h
 the same data is not a previous period: who has it and another pattern of them sees what each hides.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.base.arrays import Mask
 from reticent.base.errors import DataError, ParameterError
 from reticent.data.published_table import HIDDEN, PUBLISHED, PublishedTable
 from reticent.data.table import Table
@@ -82,3 +83,11 @@ def _unchanged(table: Table, release: PublishedTable) -> tuple[int, int]:
         shown += 1
         same += cell is not None and abs(float(table.values[cell]) - value) <= step
     return same, shown
+
+
+def preferred(hidden: Sequence[Mask | None], n_cells: int, sizes: Sequence[int]) -> Mask | None:
+    """Cells of all responses that were hidden in a previous period; None if there was none."""
+    if all(mask is None for mask in hidden):
+        return None
+    filled = [np.zeros(size, dtype=bool) if mask is None else mask for mask, size in zip(hidden, sizes, strict=True)]
+    return np.concatenate((*filled, np.zeros(n_cells - sum(sizes), dtype=bool)))

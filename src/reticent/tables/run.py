@@ -45,7 +45,7 @@ from reticent.tables.numbers import ProtectedNumbers, attack_numbers
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.secrets import draws, secret_for, secret_notes
 from reticent.tables.presence import Told, told_by_sums, with_presence
-from reticent.tables.previous import hidden_before, previous_notes
+from reticent.tables.previous import hidden_before, preferred, previous_notes
 from reticent.tables.problem import SuppressionProblem
 from reticent.tables.release import as_published
 from reticent.tables.request import TableRequest, hides
@@ -53,6 +53,7 @@ from reticent.tables.responses import JudgedRequest, ResponseTables, judged_resp
 from reticent.tables.result import ProtectedTable
 from reticent.tables.sum_judge import judged_sums
 from reticent.tables.suppression import SuppressionMethod
+from reticent.tables.suppression.infeasible import KNOWN_ANYWAY, within_reach
 from reticent.tables.suppression.sums import watched
 from reticent.tabulation.joint import tie_rows, with_limits
 from reticent.tabulation.responses import related, tie_notes
@@ -260,18 +261,10 @@ def _together(
         joint.whole,
         tuple(said),
         frozenset(start + number for start, one in zip(starts, responses, strict=False) for number in one.earlier),
-        _preferred(hidden, joint.whole.problem.n_cells, [one.n_cells for one in judged]),
+        preferred(hidden, joint.whole.problem.n_cells, [one.n_cells for one in judged]),
         joint,
         tuple(order.index(number) for number in published),
     )
-
-
-def _preferred(hidden: Sequence[Mask | None], n_cells: int, sizes: Sequence[int]) -> Mask | None:
-    """Cells of all responses that were hidden in a previous period; None if there was none."""
-    if all(mask is None for mask in hidden):
-        return None
-    filled = [np.zeros(size, dtype=bool) if mask is None else mask for mask, size in zip(hidden, sizes, strict=True)]
-    return np.concatenate((*filled, np.zeros(n_cells - sum(sizes), dtype=bool)))
 
 
 def judged_tables(request: TableRequest, one: ResponseTables) -> Judged:
@@ -307,11 +300,8 @@ def _protect(request: TableRequest, case: _Case, secret: Secret, progress: Progr
     options: dict[str, Any] = {"secret": secret.child(method.name), "time_limit": request.time_limit}
     if case.preferred is not None:
         options["earlier"] = case.preferred
-    try:
-        outcome = _outcome(request, case, part(progress, 0.1, 0.7), options)
-    except InfeasibleError as err:
-        err.named(judged.system.table.name_of)
-        raise
+    outcome, case = _searched(request, case, part(progress, 0.1, 0.7), options)
+    judged = case.judged
     told = (*case.told, *told_by_sums(case.parts, outcome))
     systems = [one.system for one in case.parts]
     outcome = with_nested(with_presence(outcome, systems, told), systems)
@@ -330,6 +320,25 @@ def _protect(request: TableRequest, case: _Case, secret: Secret, progress: Progr
         method.name, (*_notes(request, case, outcome, found), *said), alone, inside, case.earlier, joint=case.joint,
         shown=case.shown, sums=sums, asked_inside=attacker.insiders,
     )  # fmt: skip
+
+
+def _searched(
+    request: TableRequest, case: _Case, progress: Progress, options: Mapping[str, Any]
+) -> tuple[Outcome, _Case]:
+    """The outcome of a method, and the case that it solves: levels end at what is known even if everything is hidden."""
+    judged, started = case.judged, clock.peek()
+    try:
+        try:
+            return _outcome(request, case, progress, options), case
+        except InfeasibleError as err:
+            problem = within_reach(judged.problem, err) if hides(request.method) else None
+            if problem is None:
+                raise
+            case = replace(case, judged=replace(judged, problem=problem), notes=(*case.notes, KNOWN_ANYWAY))
+            left = max(_LEAST_SHARE * request.time_limit, request.time_limit - (clock.peek() - started))
+            return _outcome(request, case, progress, {**options, "time_limit": left}), case
+    except InfeasibleError as err:
+        raise err.named(judged.system.table.name_of) from None
 
 
 def _each_alone(case: _Case, outcome: Outcome, found: Audit, method: str) -> Audit:
