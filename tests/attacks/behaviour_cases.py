@@ -94,8 +94,8 @@ def _noise_beside(folder: Path) -> list[list[str]]:
     lines = ["i;j;p;v;p_ij_ub", "0;0;1;0;1", "1;0;0.25;-1;0.25", "1;1;0.5;0;0.75", "1;2;0.25;1;1"]
     (folder / "meta" / "freq.txt").write_text("\n".join(lines) + "\n")
     (folder / "job.arb").write_text(
-        f'<OPENMICRODATA> "data/data.asc"\n<OPENMETADATA> "meta/data.rda"\n<SPECIFYTABLE> {FREQUENCIES}\n<SAFETYRULE> FREQ(2,20)\n'
-        '<READMICRODATA>\n<SUPPRESS> CKM(1)\n<WRITETABLE> (1,7,,"out.csv")\n'
+        f'<OPENMICRODATA> "data/data.asc"\n<OPENMETADATA> "meta/data.rda"\n<SPECIFYTABLE> {FREQUENCIES}\n'
+        '<SAFETYRULE> FREQ(2,20)\n<READMICRODATA>\n<SUPPRESS> CKM(1)\n<WRITETABLE> (1,7,,"out.csv")\n'
     )
     return [["argus", "run", "job.arb", "--accept-exposed"]]
 
