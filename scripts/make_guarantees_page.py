@@ -37,7 +37,9 @@ A guarantee is for a file that was judged *held*, or a table without exposed cel
 FILES = """## Files
 
 A file has the guarantee of its verdict, whatever the steps were: the attacks that the plan asks for were tried on the
-result, and each stayed below its limit. The attacks, their limits and what they do not cover are on the page
+result, and each stayed below its limit. This is for the arithmetic attacker, who has the true keys and numbers of everybody and
+knows how values were coarsened. Of what the transparent attacker adds, linkage covers that the sizes of disturbances are known;
+nothing else is certified. The attacks, their limits and what they do not cover are on the page
 [Plan files](plan-files.md#risk-the-verdict). In short:
 
 | attack | what holds when it is *held* | not covered |

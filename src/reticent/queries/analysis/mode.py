@@ -119,7 +119,9 @@ class AnalysisMode:
         "Regressions that lean on single respondents are refused; so are those that show more coefficients of public numbers "
         "than a tenth of the records, all models together (with correlations and models of public numbers). Residuals are "
         "synthetic. Answers other than counts are rounded to a tenth of their standard error, and quantiles are means of "
-        "blocks of neighbours. Not covered: totals of several respondents, which many different universes narrow; "
+        "blocks of neighbours. This is for the arithmetic attacker, who also knows how records are dropped; for the transparent "
+        "attacker nothing is certified, because some refusals depend on values. "
+        "Not covered: totals of several respondents, which many different universes narrow; "
         "an attacker who knows others' values; what answers reveal together other than by linear combinations; strata with more "
         "than 20 million universes times kinds of respondents, in which only pairs are counted."
     )

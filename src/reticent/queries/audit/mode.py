@@ -363,7 +363,8 @@ class SimulatableMode(AuditedMode):
         "respondents than the minimum, so that (with a minimum of 3 or more) nobody among them computes another, "
         'whatever equations tie the responses (with `ties = "declared"`: those that the policy names). A refusal or '
         "an error depends only on which records the queries so far select, never on a response's value, however "
-        "large, small or fine it is. Not covered: dominance, the p percent rule, known bounds, groups whose values "
+        "large, small or fine it is. So this is for the arithmetic attacker and for the transparent attacker, who can compute "
+        "every refusal. Not covered, for either: dominance, the p percent rule, known bounds, groups whose values "
         "are all the same, and sums, or sums less others, at their least or greatest. What whole values spell out "
         "is counted in bits, each value that the declared bounds allow equally likely (without bounds: 0 and 1): of "
         "every set of classes with too few respondents that a search finds, at most half of the bits are revealed. "

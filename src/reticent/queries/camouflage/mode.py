@@ -52,8 +52,9 @@ class CamouflageMode:
     guarantee: ClassVar[str] = (
         "Every answer is an interval that holds the true value. All answers together tell into which hull the truth falls "
         "and no more: every database of the hull would have given the same answers with the same secret, so that, for all "
-        "a, a' of the hull, P(everything public | a) / P(everything public | a') is 1, also for an attacker with our code, "
-        "policy and secret. The hull leaves each respondent every value of a cell of declared width, and still does so for "
+        "a, a' of the hull, P(everything public | a) / P(everything public | a') is 1, for the arithmetic attacker and "
+        "for the transparent attacker, even one who has the secret. "
+        "The hull leaves each respondent every value of a cell of declared width, and still does so for "
         "an attacker who knows all values of as many respondents as `insiders` says. Not covered: what the attacker thinks "
         "likely before asking; one who knows more respondents of a block, or an exact total from elsewhere; values "
         "that different respondents share; that no equation ties the responses, without which the database does not open."

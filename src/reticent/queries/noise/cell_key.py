@@ -77,7 +77,7 @@ class CellKeyMode:
         "Counts change by at most the policy's largest change; sums change in "
         "proportion to their largest contributions, continuously, so that no digit of a sum tells its noise; they are "
         "refused where the noisy number of respondents is below the minimum. "
-        "Nothing is promised for the transparent attacker with many questions."
+        "This is for the arithmetic attacker; nothing is promised for the transparent attacker with many questions."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "answers are near the truth: the difference of two answers is the true one plus the noise of both, and over many "
