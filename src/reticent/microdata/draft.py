@@ -7,13 +7,15 @@ and what is still rare is blanked. A draft is a beginning for a person to edit; 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from reticent.base.arrays import Floats
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import DataError
 from reticent.data.hierarchy import Hierarchy
+from reticent.data.mapping import declared_codes
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.verdict import FileVerdict, State
@@ -146,30 +148,56 @@ def _raised(variable: Variable, tree: Hierarchy, codes: int) -> Iterator[DraftSt
 
 
 def _merged(data: Microdata, variable: Variable, codes: int) -> Iterator[DraftStep]:
-    """The most frequent codes stay and the others become one; codes with an order become classes of neighbours."""
+    """The most frequent codes stay and the others become one; codes with an order become classes of neighbours.
+
+    Codes that only some records have are not named: what a plan names may be published as its mapping, and new codes are.
+    """
     found = [code for code in frequent_values(data.frame, variable.name, MOST_CODES) if code not in variable.missing]
     if len(found) <= max(codes, FEWEST_KEPT):
         return
-    if variable.kind is Kind.ORDINAL and (variable.codes or all(code.isdigit() for code in found)):  # a known order
-        rank = {code: at for at, code in enumerate(data.categories(variable.name))}
-        ordered = sorted(found, key=lambda code: rank.get(code, len(rank)))
-        yield DraftStep(
-            {"method": "recode", "variable": variable.name, "map": _classes(ordered, codes)}, "classes of neighbours"
-        )
+    declared = declared_codes(variable)
+    if variable.kind is Kind.ORDINAL and set(found) <= set(declared):
+        classes = _classes(data, variable.name, declared, codes)
+        yield DraftStep({"method": "recode", "variable": variable.name, "map": classes}, "classes of neighbours")
+        return
+    if variable.kind is Kind.ORDINAL and all(
+        code.isascii() and code.isdigit() and str(int(code)) == code for code in found
+    ):
+        rules = _ranges(data, variable.name, codes)
+        yield DraftStep({"method": "recode", "variable": variable.name, "rules": rules}, "classes of neighbours")
         return
     kept = found[: max(codes - 1, FEWEST_KEPT - 1)]
-    yield DraftStep({"method": "recode", "variable": variable.name, "map": _map(found, kept)}, "rare codes become one")
-
-
-def _classes(ordered: Sequence[str], n: int) -> dict[str, str]:
-    parts = [part.tolist() for part in np.array_split(np.array(ordered, dtype=object), n) if len(part)]
-    names = [part[0] if len(part) == 1 else f"{part[0]} to {part[-1]}" for part in parts]
-    return {code: name for part, name in zip(parts, names, strict=True) for code in part}
-
-
-def _map(found: Sequence[str], kept: Sequence[str]) -> dict[str, str]:
     other = next(text for text in (OTHER, f"{OTHER} codes", f"all {OTHER} codes") if text not in found)
-    return {code: code if code in kept else other for code in found}
+    options = {"method": "recode", "variable": variable.name, "map": {code: code for code in kept}, "other": other}
+    yield DraftStep(options, "rare codes become one")
+
+
+def _classes(data: Microdata, name: str, declared: Sequence[str], n: int) -> dict[str, str]:
+    """Classes of about equally many records, named by the declared codes that they are made of."""
+    place = {code: at for at, code in enumerate(declared)}
+    starts = _starts(np.array([place[code] for code in data.texts(name) if code in place]), n)
+    parts = [list(part) for part in np.split(np.array(declared, dtype=object), starts)]
+    names = [part[0] if len(part) == 1 else f"{part[0]} to {part[-1]}" for part in parts]
+    return {code: label for part, label in zip(parts, names, strict=True) for code in part}
+
+
+def _ranges(data: Microdata, name: str, n: int) -> list[str]:
+    """Classes of about equally many records with whole numbers, as lines of a recoding; both ends are open."""
+    known = data.codes((name,))[:, 0]
+    starts = _starts(np.array([int(code) for code in data.categories(name)])[known[known >= 0]], n)
+    lines = [f"below {starts[0]}: -{starts[0] - 1}"]
+    lines += [
+        f"{low}: {low}" if high - low == 1 else f"{low} to {high - 1}: {low}-{high - 1}"
+        for low, high in pairwise(starts)
+    ]
+    return [*lines, f"{starts[-1]} or more: {starts[-1]}-"]
+
+
+def _starts(numbers: Ints, n: int) -> list[int]:
+    """Where classes of about equally many records begin, after the first; at least one."""
+    found = np.unique(np.quantile(numbers, np.arange(1, n) / n, method="higher"))
+    later = [int(one) for one in found if one > numbers.min()]
+    return later or [int(numbers.min()) + 1]
 
 
 DIMENSIONS = 2

@@ -15,7 +15,7 @@ from reticent.workbench import engine
 from reticent.workbench.project import Project
 from reticent.workbench.steps import title_of
 
-OF_RECORDS = ("map", "points")
+OF_RECORDS = ("map", "points", "rules")
 """Options in which a draft writes codes or numbers that it found in the records."""
 
 

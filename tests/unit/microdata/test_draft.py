@@ -56,7 +56,8 @@ def test_each_kind_is_made_coarser_in_its_own_way() -> None:
     assert steps["place"] == {"method": "recode", "variable": "place", "level": 1}
     classes = steps["school"]["map"]
     assert list(dict.fromkeys(classes.values())) == ["a to d", "e to h", "i to l", "m to p"]
-    assert len(set(steps["work"]["map"].values())) == 4
+    assert len(set(steps["work"]["map"].values())) == 3
+    assert steps["work"]["other"] == "other"
     assert steps["pay"]["points"] == [2000, 4000, 5900]
     assert steps["factor"]["points"] == [11]
 

@@ -82,32 +82,29 @@ def _recode(step: Recode, seen: Seen, facts: Mapping[str, Any]) -> Seen:
     return seen.without_number(name, "which numbers stand behind the codes of a recoded response")
 
 
-def _band_spans(edges: tuple[float, ...]) -> dict[str, tuple[Span, bool]]:
-    """The numbers of each band by its label, written for whole numbers or for any; the flag says that only whole ones fit."""
+def _band_spans(edges: tuple[float, ...]) -> dict[str, Span]:
+    """The numbers of each band by its label, written for whole numbers or for any: one may stand where most are whole."""
     exact = [Fraction(repr(float(edge))) for edge in edges]
     ends = [
         Span(None, exact[0], high_open=True),
         *(Span(low, high, high_open=True) for low, high in pairwise(exact)),
         Span(exact[-1], None),
     ]
-    found: dict[str, tuple[Span, bool]] = {}
+    found: dict[str, Span] = {}
     whole_edges = all(float(edge).is_integer() for edge in edges)
     for whole in (False, True) if whole_edges else (False,):
-        for label, span in zip(band_labels(edges, whole=whole, below=True), ends, strict=True):
-            found[label] = (span, whole and found.get(label, (span, True))[1])
+        found |= zip(band_labels(edges, whole=whole, below=True), ends, strict=True)
     return found
 
 
-def _bands_of(value: float, spans: Mapping[str, tuple[Span, bool]]) -> tuple[str, ...]:
+def _bands_of(value: float, spans: Mapping[str, Span]) -> tuple[str, ...]:
     exact = Fraction(repr(value))
-    return tuple(
-        label for label, (span, whole) in spans.items() if span.holds(exact) and not (whole and exact.denominator != 1)
-    )
+    return tuple(label for label, span in spans.items() if span.holds(exact))
 
 
-def _as_texts(number: Number, spans: Mapping[str, tuple[Span, bool]]) -> Number:
+def _as_texts(number: Number, spans: Mapping[str, Span]) -> Number:
     """A number that is shown as a text from now on."""
-    return replace(number, texts={label: span for label, (span, _) in spans.items()})
+    return replace(number, texts=dict(spans))
 
 
 @declares(

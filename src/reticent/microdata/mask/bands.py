@@ -38,3 +38,12 @@ def band_ranges(edges: Sequence[float]) -> dict[str, str]:
 def merged(pairs: Mapping[str, str], order: Sequence[str]) -> tuple[str, ...]:
     """The new codes in the order in which the old ones first lead to them."""
     return tuple(dict.fromkeys(pairs[code] for code in order if code in pairs))
+
+
+def by_text(codes: Sequence[str]) -> tuple[str, ...]:
+    """Codes in an order that depends on nothing but themselves: whole numbers by size, before texts."""
+    return tuple(sorted(codes, key=lambda code: (not _is_whole(code), int(code) if _is_whole(code) else 0, code)))
+
+
+def _is_whole(code: str) -> bool:
+    return code.isascii() and code.isdigit()

@@ -19,6 +19,7 @@ from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema, Variable
+from reticent.microdata.mask.bands import by_text
 from reticent.microdata.patience import Patience
 from reticent.microdata.search.evaluate import Evaluator, Node
 from reticent.microdata.search.ladders import Ladder, ladder_from_hierarchy, level_losses
@@ -283,7 +284,8 @@ class Generalize(Method):
             written = blank.with_codes(ladder.name, renumber[new], names)
             moved = ((levels > 0) | (choice < 0)) & (old >= 0)
             changed[ladder.name] = int(data.multiplicity[moved].sum())
-            variable = replace(after[ladder.name], codes=tuple(names))
+            shown = after[ladder.name]
+            variable = replace(shown, codes=tuple(names) if shown.kind is Kind.ORDINAL else by_text(names))
             data = written.with_schema(written.schema.replace(variable))
         return Applied(data, changed, facts)
 

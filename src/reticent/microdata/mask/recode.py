@@ -17,7 +17,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.recoding import parse_rules
 from reticent.data.schema import Kind, Role, Schema, Variable
-from reticent.microdata.mask.bands import band_labels, band_ranges, merged
+from reticent.microdata.mask.bands import band_labels, band_ranges, by_text, merged
 
 WAYS = ("bands", "map", "level", "truncate", "rules")
 
@@ -28,7 +28,9 @@ class Recode(Method):
 
     Give one of: `bands` (lower edges of the classes of a numeric variable), `map` (old code to new code), `level` (of
     the variable's hierarchy, 0 is the total), `truncate` (drop trailing characters), `rules` (lines of an ARGUS
-    `.grc` file). A code that occurs and is not covered is an error unless `keep` is true.
+    `.grc` file). A code that occurs and is not covered is an error unless `keep` is true, or `other` is the new code of all
+    codes that `map` does not name. Bands of whole edges are labelled by whole numbers (25-34) if most numbers are whole: a
+    number between has the label of the edge below it.
     """
 
     name: ClassVar[str] = "recode"
@@ -39,6 +41,7 @@ class Recode(Method):
         {"variable": "occupation", "truncate": 1},
         {"variable": "education", "rules": ["low: 0-1", "high: 2-"]},
         {"variable": "sex", "map": {"f": "person", "m": "person"}},
+        {"variable": "marital", "map": {"married": "married", "single": "single"}, "other": "other"},
     )
     coarsens: ClassVar[bool] = True
 
@@ -49,8 +52,11 @@ class Recode(Method):
     truncate: int | None = field(default=None, metadata={"min": 1, "help": "how many trailing characters to drop"})
     rules: tuple[str, ...] = field(default=(), metadata={"help": "lines such as '1: -20' or '2: 21-30, 35'"})
     keep: bool = field(default=False, metadata={"help": "leave codes that are not covered as they are"})
+    other: str | None = field(default=None, metadata={"help": "new code of all codes that map does not name"})
 
     def __post_init__(self) -> None:
+        if self.other is not None and (self.keep or not self.map or not self.other):
+            raise ParameterError("other goes with map and without keep, and is a code.", option="other")
         given = [way for way in WAYS if getattr(self, way) not in (None, (), {})]
         if len(given) != 1:
             came = " and ".join(given) if given else "none"
@@ -145,7 +151,9 @@ class Recode(Method):
     def images(self, variable: Variable, codes: tuple[str, ...]) -> dict[str, str]:
         """New code of each code that the recoding covers."""
         if self.map:
-            return {code: self.map[code] for code in codes if code in self.map}
+            valid = [code for code in codes if code not in variable.missing]
+            found = {code: self.map.get(code, self.other) for code in valid}
+            return {code: new for code, new in found.items() if new is not None}
         if self.level is not None and variable.hierarchy is not None:
             up = variable.hierarchy.ancestor_at(self.level)
             return {code: up[code] for code in codes if code in up}
@@ -229,7 +237,10 @@ def _bands(data: Microdata, name: str, edges: tuple[float, ...]) -> tuple[NDArra
     place = np.searchsorted(np.asarray(edges), numbers, side="right") - 1
     below = bool((place[~absent] < 0).any())
     values = numbers[~absent]
-    whole = bool((values == np.round(values)).all()) and all(float(edge).is_integer() for edge in edges)
+    # of most records, not of all: one number with decimals would show in every label
+    many = data.multiplicity[~absent]
+    whole = 2 * int(many[values == np.round(values)].sum()) >= int(many.sum())
+    whole = whole and all(float(edge).is_integer() for edge in edges)
     codes = np.where(absent, -1, place + (1 if below else 0)).astype(np.int32)
     return codes, band_labels(edges, whole=whole, below=below)
 
@@ -248,7 +259,9 @@ def _write(
         written = data.with_codes(name, filled, (*categories, after.missing[0]))
     else:
         written = data.with_codes(name, codes, categories)
-    facts: dict[str, Any] = {"codes": after.codes or categories}
+    # where a new code stands must not tell which of its old codes occur: without an order codes are listed by their text
+    listed = categories if after.kind is Kind.ORDINAL else by_text(categories)
+    facts: dict[str, Any] = {"codes": after.codes or listed}
     if before.length is not None:
         facts["length"] = max(before.length, max((len(code) for code in categories), default=0))
     return written.with_schema(written.schema.replace(replace(after, **facts)))
