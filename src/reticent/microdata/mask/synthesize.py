@@ -59,7 +59,9 @@ class Synthesize(Method):
     For whom it holds. A synthetic record may equal a true one; records are not compared with true ones and left out, because
     a gap would be evidence. What is promised, to the arithmetic and the transparent attacker, is that whole records that were
     used are met hardly more often than records that were held back: by 0.02 (uniques: 0.05) and three standard errors over
-    20 files (by two or three variables alone: 0.08 in files of 300 records). Models say how often each record is met with it and without it; margins and relations are smoothed, and rare codes
+    20 files (by two or three variables alone: 0.08 in files of 300 records).
+
+    Models say how often each record is met with it and without it; margins and relations are smoothed, and rare codes
     hidden, until the difference is small enough (`expected` in the facts of a run), or the file is refused. Where all variables
     of 200 to 50,000 records are synthesised, a random half of the file is measured as well (`match`). It is a rate over records,
     not a bound for each of them, and not differential privacy: whoever knows all other records learns about the last one.
