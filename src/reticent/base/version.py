@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 """The version of the package."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
