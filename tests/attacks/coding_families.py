@@ -298,11 +298,61 @@ def flags_by_sex(rng: Any) -> Case:
     return _case(rng, possible, [("employed", "sex"), ("unemployed", "sex"), ("active", "sex")])
 
 
+def _of_which(many: int) -> list[str]:
+    """Flags of which somebody has at most one, and one more that says whether there is any."""
+    return ["n" * at + "y" + "n" * (many - 1 - at) + "y" for at in range(many)] + ["n" * (many + 1)]
+
+
+def five(rng: Any) -> Case:
+    """Who works in one of four ways, and who works at all: five tables that add up only together."""
+    names = ("full", "part", "own", "family", "any")
+    possible = [dict(zip(names, kind, strict=True)) for kind in _of_which(4)]
+    return _case(rng, possible, [(name,) for name in names])
+
+
+def seven_by_sex(rng: Any) -> Case:
+    """Seven tables by sex that add up only together."""
+    names = ("k1", "k2", "k3", "k4", "k5", "k6", "any")
+    possible = [{**dict(zip(names, kind, strict=True)), "sex": s} for kind in _of_which(6) for s in "fm"]
+    return _case(rng, possible, [(name, "sex") for name in names])
+
+
+def apart_five(rng: Any) -> Case:
+    """Five benefits of which nobody has two, each in a table of its own."""
+    names = ("b1", "b2", "b3", "b4", "b5")
+    possible = [dict(zip(names, kind[:-1], strict=True)) for kind in _of_which(5)]
+    return _case(rng, possible, [(name,) for name in names])
+
+
+def wide(rng: Any) -> Case:
+    """The industry of employees, of the self-employed, and of all who work: three variables of more than 60 codes."""
+    industries = [f"i{at:02}" for at in range(24)]
+    possible = [{"employee": i, "own": "none", "any": i} for i in industries]
+    possible += [{"employee": "none", "own": i, "any": i} for i in industries]
+    possible += [{"employee": "none", "own": "none", "any": "none"}]
+    return _case(rng, possible, [("employee",), ("own",), ("any",)])
+
+
+def together_in_part(rng: Any) -> Case:
+    """A district and an age together say the type of some people, each alone says nothing."""
+    possible = [{"district": d, "age": a, "type": f"t{(int(d) + int(a)) % 3}"} for d in "012" for a in "012"]
+    possible += [{"district": "3", "age": "0", "type": t} for t in ("t0", "t1", "t2")]
+    return _case(rng, possible, [("district", "age"), ("type",)])
+
+
+def together_in_part_by_sex(rng: Any) -> Case:
+    """The same by sex."""
+    places = [(d, a, f"t{(int(d) + int(a)) % 2}") for d in "01" for a in "01"] + [("2", "0", t) for t in ("t0", "t1")]
+    possible = [{"district": d, "age": a, "type": t, "sex": s} for d, a, t in places for s in "fm"]
+    return _case(rng, possible, [("district", "age", "sex"), ("type", "sex")])
+
+
 FAMILIES: dict[str, Callable[[Any], Case]] = {
     one.__name__: one
     for one in (
         nested, by_sex, by_others, three, partial, classes, missing, missing_both, pair, pair_by_sex, pair_apart, margins,
         level, product, flags, flags_by_sex, partial_by_sex, overlapping, scattered, partial_three, apart, apart_by_place, four,
+        five, seven_by_sex, apart_five, wide, together_in_part, together_in_part_by_sex,
     )
 }  # fmt: skip
 METHODS: dict[str, tuple[Any, int]] = {

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Protocol
 
 from reticent.base.arrays import Ints
@@ -27,7 +28,7 @@ from reticent.ledger.chain import LedgerError
 from reticent.releases.joint import JointSystem
 from reticent.releases.programs import Limits
 from reticent.releases.unknowns import Version, linked
-from reticent.tabulation.ground import GroundedData, ground_of, grounds_of
+from reticent.tabulation.ground import GroundedData, Surroundings, ground_of, grounds_of
 from reticent.tabulation.responses import ties_in_records
 from reticent.tabulation.tied_facts import AtomClasses, atom_classes, facts_of_ties, finer_classes, with_spare
 from reticent.tabulation.tied_responses import Tie
@@ -291,17 +292,29 @@ def _grounds(
     files = tuple(
         dict.fromkeys(name for own in recipes if isinstance(own, FileRecipe) for name in own.responses if name in known)
     )
+    beside = Surroundings(hidden, files, _apart(recipes, answers))
     versions = [edition.data for edition in editions]
     if len(versions) == 1:
-        made = [ground_of(versions[0], tuple(variables), responses=added_up, hidden=hidden, shown=files)]
+        made = [ground_of(versions[0], tuple(variables), responses=added_up, releases=beside)]
     else:
         entities = respondents_of(versions, marks)
-        made = [
-            *grounds_of(versions, tuple(variables), responses=added_up, entities=entities, hidden=hidden, shown=files)
-        ]
+        made = [*grounds_of(versions, tuple(variables), responses=added_up, entities=entities, releases=beside)]
     counted = [_counted(grounded, tables) for grounded in made]
     _check_counted(editions, counted)
     return [with_spare(replace(one, counted=own), tied) for one, own, tied in zip(made, counted, ties, strict=True)]
+
+
+def _apart(recipes: Sequence[Recipe], answers: AnswersTold | None) -> list[tuple[str, str]]:
+    """Variables of tables, two by two, that no release shows together: which of their codes go together is known to everybody.
+
+    A table or a file that has both says itself who has which codes, or hides it.
+    """
+    tables = [table for own in recipes if isinstance(own, TableRecipe) for table in own.tables]
+    crossed = [{*table.published.dimensions} for table in tables]
+    shown = {name for own in recipes if isinstance(own, FileRecipe) for name in own.variables}
+    shown |= {*answers.variables} if answers else set()
+    names = sorted(set().union(*crossed) - shown)
+    return [pair for pair in combinations(names, 2) if not any({*pair} <= own for own in crossed)]
 
 
 def _in_two_files(recipes: Sequence[Recipe]) -> list[str]:

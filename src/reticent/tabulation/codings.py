@@ -9,7 +9,7 @@ are: for two variables it is not asked whether chance could have made them, for 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, product
 from math import prod
 
 import numpy as np
@@ -22,7 +22,7 @@ from reticent.data.table import Table
 from reticent.kernels.grouping import group_columns
 from reticent.tabulation.code_bounds import Limit, limits_of
 from reticent.tabulation.code_columns import CodeColumns
-from reticent.tabulation.code_sums import CodeSum, code_sums
+from reticent.tabulation.code_sums import MOST_CODES_OF_PAIRS, CodeSum, code_sums
 from reticent.tabulation.dependence import SPARSE, believed
 from reticent.tabulation.linked import System
 
@@ -31,6 +31,8 @@ _LUCK = 0.05  # how likely chance may make records look as if two codes determin
 _MOST_SETS = 200  # ways to set the dimensions of two tables side by side that are looked at
 MOST_LIMITS = 1_000
 """Tables of one response reckon with this many limits of codes that go together in part."""
+MOST_LIMITS_OF_PAIRS = 30
+"""And with this many where two variables count as one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,20 +88,53 @@ def codings_of(columns: CodeColumns) -> tuple[Coding, ...]:
 
 def _within(columns: CodeColumns, first: int, second: int, known: Sequence[Link]) -> Iterator[Within]:
     """Dimensions of two tables whose codes go together in part, beside sets of links of their other dimensions."""
-    for at, one in enumerate(columns.tables[first]):
-        for to, other in enumerate(columns.tables[second]):
-            both = columns.together((min(one, other), max(one, other))) if one != other else None
-            if both is None:
-                continue
-            texts = columns.columns[one].codes, columns.columns[other].codes
-            limits = tuple(limits_of(both[0] if one < other else both[0][:, ::-1], (len(texts[0]), len(texts[1]))))
-            own: Classes = ({(c,): n for n, c in enumerate(texts[0])}, {(c,): n for n, c in enumerate(texts[1])})
-            link = Link((at,), (to,), own)
-            others = [one for one in known if _apart(one, link)]
-            for links in link_sets(others) if others and limits else [()] if limits else []:
-                side = Side(first, second, (*links, link))
-                if not _in_one_table(columns, side):
-                    yield Within(first, second, side.links, limits)
+    left, right = columns.tables[first], columns.tables[second]
+    ones, others = [(at,) for at in range(len(left))], [(to,) for to in range(len(right))]
+    wanted: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
+        *product(ones, others),
+        *product(combinations(range(len(left)), 2), others),
+        *product(ones, combinations(range(len(right)), 2)),
+    ]
+    for mine, its in wanted:
+        limits, own = _in_part(columns, tuple(left[at] for at in mine), tuple(right[to] for to in its))
+        link = Link(mine, its, own)
+        further = [one for one in known if _apart(one, link)]
+        for links in link_sets(further) if further and limits else [()] if limits else []:
+            side = Side(first, second, (*links, link))
+            if not _in_one_table(columns, side):
+                yield Within(first, second, side.links, limits)
+
+
+def _in_part(columns: CodeColumns, mine: tuple[int, ...], its: tuple[int, ...]) -> tuple[tuple[Limit, ...], "Classes"]:
+    """The limits of two variables, one of which may be two that count as one, and the numbers of their codes."""
+    turned = len(its) > 1 or (len(mine) == 1 and its < mine)
+    numbers = (*its, *mine) if turned else (*mine, *its)
+    both = columns.together(numbers) if len(set(numbers)) == len(numbers) else None
+    if both is None:
+        return (), ({}, {})
+    texts = [columns.columns[at].codes for at in numbers]
+    places, at = np.unique(both[0][:, :-1], axis=0, return_inverse=True)
+    if len(numbers) > 2 and len(places) > MOST_CODES_OF_PAIRS:
+        return (), ({}, {})
+    found = limits_of(np.column_stack((at.ravel(), both[0][:, -1])), (len(places), len(texts[-1])))
+    limits = [limit for limit in found if len(numbers) == 2 or _only_together(limit, places)]
+    first = {tuple(own[code] for own, code in zip(texts, row)): n for n, row in enumerate(places.tolist())}
+    last: dict[tuple[str, ...], int] = {(code,): n for n, code in enumerate(texts[-1])}
+    if turned:
+        return tuple(replace(limit, turned=not limit.turned) for limit in limits), (last, first)
+    return tuple(limits), (first, last)
+
+
+def _only_together(limit: Limit, places: Ints) -> bool:
+    """Whether two variables that count as one say more than each of them: of no one all codes, or none, are in the limit."""
+    chosen = np.zeros(len(places), dtype=bool)
+    chosen[list(limit.of if limit.turned else limit.within)] = True
+    for at in range(places.shape[1]):
+        size = int(places[:, at].max()) + 1
+        inside = np.bincount(places[chosen, at], minlength=size)
+        if bool(((inside == 0) | (inside == np.bincount(places[:, at], minlength=size))).all()):
+            return False
+    return True
 
 
 def _in_one_table(columns: CodeColumns, side: Side) -> bool:
@@ -261,17 +296,19 @@ def _rows(system: System, side: Side) -> Iterator[Row]:
 def rows_within(system: System, codings: Sequence[Coding]) -> list[Row]:
     """What cells of one table leave of cells of another that they lie within, which is not below 0 where no value is.
 
-    At most `MOST_LIMITS`: those of the fewest cells.
+    At most `MOST_LIMITS`, those of the fewest cells; of two variables that count as one `MOST_LIMITS_OF_PAIRS` that leave least.
     """
-    if bool((system.table.values < 0).any()):
+    values = system.table.values
+    if bool((values < 0).any()):
         return []
-    rows = {
-        (tuple(cells), tuple(coefs)): (cells, coefs)
-        for one in codings
-        if _is_limit(one)
-        for cells, coefs in _rows_of(system, one)
-    }
-    return sorted(rows.values(), key=lambda row: len(row[0]))[:MOST_LIMITS]
+    single: dict[tuple[tuple[int, ...], tuple[int, ...]], Row] = {}
+    double: dict[tuple[tuple[int, ...], tuple[int, ...]], Row] = {}
+    for one in (own for own in codings if _is_limit(own)):
+        wide = isinstance(one, Within) and len(one.links[-1].left) + len(one.links[-1].right) > 2
+        for cells, coefs in _rows_of(system, one):
+            (double if wide else single)[tuple(cells), tuple(coefs)] = cells, coefs
+    near = sorted(double.values(), key=lambda row: (float(values[row[0]] @ np.array(row[1])), len(row[0])))
+    return sorted(single.values(), key=lambda row: len(row[0]))[:MOST_LIMITS] + near[:MOST_LIMITS_OF_PAIRS]
 
 
 def _limits(system: System, one: Within) -> Iterator[Row]:

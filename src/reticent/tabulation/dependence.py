@@ -17,6 +17,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from reticent.base.arrays import Floats, Ints, Mask
+from reticent.tabulation.code_kernel import MOST_CODES, TOTAL, PairCounts, forms_of, is_short, sums_beyond
 
 OPEN_CODE = -2
 """Stands for every code: nobody has been seen with the code that would determine it."""
@@ -28,6 +29,8 @@ EVIDENCE = 8
 """This many records beyond the first of each code must follow a rule."""
 SPARSE = 20
 """With more combinations of two codes per record than this, hardly two records have the same one."""
+MOST_TOGETHER = 4_000_000
+"""With more combinations of two codes than this, it is not looked for which of them occur."""
 GLANCE = 2_000
 """This many records are looked at first."""
 
@@ -79,6 +82,76 @@ class Classes:
         return np.asarray((one == OPEN_CODE) | (other == OPEN_CODE) | (one == other))
 
 
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Two variables, by their numbers, and which codes of both somebody has; the last of each are missing.
+
+    A code that nobody has goes with all.
+    """
+
+    variables: tuple[int, int]
+    seen: Mask = field(repr=False)
+
+    def possible(self, atoms: Ints) -> Mask:
+        """The combinations of codes that somebody has."""
+        one, other = (atoms[:, at] for at in self.variables)
+        return np.asarray(self.seen[one, other])
+
+
+def together_of(columns: Sequence[Ints], sizes: Sequence[int], pairs: Sequence[tuple[int, int]]) -> list[Together]:
+    """Which codes of some pairs of variables go together, as whoever knows the codes knows however few records there are."""
+    found = []
+    for one, other in pairs:
+        if (sizes[one] + 1) * (sizes[other] + 1) > MOST_TOGETHER:
+            continue
+        seen = np.zeros((sizes[one] + 1, sizes[other] + 1), dtype=bool)
+        seen[columns[one], columns[other]] = True  # −1, which is missing, is the last
+        seen |= ~seen.any(axis=1, keepdims=True) | ~seen.any(axis=0, keepdims=True)
+        found.append(Together((one, other), seen))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class CodesAddUp:
+    """Variables, by their numbers, whose codes have factors that add up to 0 with `start`; NaN: nobody has the code."""
+
+    variables: tuple[int, ...]
+    start: int
+    factors: tuple[Floats, ...] = field(repr=False)
+
+    def possible(self, atoms: Ints) -> Mask:
+        """The combinations of codes that add up."""
+        total = self.start + sum(own[atoms[:, at]] for at, own in zip(self.variables, self.factors, strict=True))
+        return np.asarray(np.isnan(total) | (total == 0))
+
+
+def sums_of(columns: Sequence[Ints], sizes: Sequence[int], pairs: Sequence[tuple[int, int]]) -> list[CodesAddUp]:
+    """Short sums of codes of three variables and more, of which each two are among the pairs: active = employed + unemployed."""
+    names = sorted({at for pair in pairs for at in pair})
+    if len(names) < 3 or sum(sizes[at] + 1 for at in names) > MOST_CODES or not len(columns[names[0]]):
+        return []
+    coded = [columns[at] % (sizes[at] + 1) for at in names]
+    both = {}
+    for one, other in combinations(range(len(names)), 2):
+        codes, many = np.unique(np.column_stack((coded[one], coded[other])), axis=0, return_counts=True)
+        both[one, other] = codes, many
+    counts = PairCounts(len(names), len(coded[0]), both)
+    known = [factors for one, other in both for factors in counts.classes(one, other)]
+    found = []
+    for factors in sums_beyond(counts, known):
+        form = forms_of(factors, counts)[0]
+        used = sorted({at for at, _ in form if at != TOTAL})
+        if not is_short(form) or any((names[a], names[b]) not in pairs for a, b in combinations(used, 2)):
+            continue
+        own = []
+        for at in used:
+            values = np.full(sizes[names[at]] + 1, np.nan)
+            values[list(counts.sizes[at])] = [form.get((at, code), 0) for code in counts.sizes[at]]
+            own.append(values)
+        found.append(CodesAddUp(tuple(names[at] for at in used), form.get((TOTAL, 0), 0), tuple(own)))
+    return found
+
+
 def classes_of(columns: Sequence[Ints], sizes: Sequence[int]) -> list[Classes]:
     """Pairs of variables whose codes fall into several classes, where chance hardly makes so many records keep to them.
 
@@ -115,9 +188,15 @@ def _occurring(numbers: Ints) -> Ints:
     return np.unique(numbers) if most > SPARSE * len(numbers) else np.flatnonzero(np.bincount(numbers))
 
 
-def everything_known(columns: Sequence[Ints], sizes: Sequence[int]) -> list[Rule | Classes]:
-    """Which combinations of codes everybody knows to be empty: what rules and classes exclude."""
-    return [*rules_of(columns, sizes), *classes_of(columns, sizes)]
+def everything_known(
+    columns: Sequence[Ints], sizes: Sequence[int], apart: Sequence[tuple[int, int]] = ()
+) -> list[Rule | Classes | Together | CodesAddUp]:
+    """Which combinations of codes everybody knows to be empty: what rules and classes exclude.
+
+    Of pairs of variables that stand `apart` also what no record has, and what breaks a sum of codes.
+    """
+    known: list[Rule | Classes] = [*rules_of(columns, sizes), *classes_of(columns, sizes)]
+    return [*known, *together_of(columns, sizes, apart), *sums_of(columns, sizes, apart)]
 
 
 def rules_of(columns: Sequence[Ints], sizes: Sequence[int]) -> list[Rule]:

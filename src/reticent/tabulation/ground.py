@@ -34,6 +34,18 @@ def missing_of(response: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
+class Surroundings:
+    """What releases have: `hidden` cells, numbers that files have `shown`, and variables that stand `apart`, two by two.
+
+    Those that stand apart are in tables no one of which crosses both; everybody knows which of their codes go together.
+    """
+
+    hidden: Sequence[HiddenCells] = ()
+    shown: Sequence[str] = ()
+    apart: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class GroundedData:
     """A ground with the confidential data that it was made of; facts about them are stated in whole numbers.
 
@@ -120,16 +132,16 @@ def ground_of(
     responses: Sequence[str] = (),
     bounds: Bounds | None = None,
     most: int = MOST_ATOMS,
-    hidden: Sequence[HiddenCells] = (),
-    shown: Sequence[str] = (),
+    releases: Surroundings | None = None,
 ) -> GroundedData:
     """The ground of some data: `variables` is everything a release may select by, `responses` what it may add up.
 
     Without `bounds` a response is known to be at least 0 where no value is negative, and nothing is known otherwise. Where
-    not all combinations can be listed, those are where records of `hidden` cells could be. A combination that breaks a rule
-    between variables, which the records show, is none: everybody knows that it is empty. Of the numbers that files have
-    `shown` it is looked for what goes with which codes.
+    not all combinations can be listed, those are where records of cells that the `releases` hide could be. A combination that
+    breaks a rule between variables, which the records show, is none: everybody knows that it is empty. Of the numbers that files
+    have shown it is looked for what goes with which codes.
     """
+    beside = releases or Surroundings()
     names = tuple(dict.fromkeys(variables))
     data.schema.require((*names, *responses), owner="ground")
     columns, categories = zip(*(_column(data, name) for name in names), strict=True) if names else ((), ())
@@ -139,18 +151,18 @@ def ground_of(
     own_names = (*names, *(missing_of(name) for name in absent))
 
     def near(codes: Ints, sizes: Sequence[int]) -> Ints:
-        return near_atoms(codes, sizes, own_names, categories, hidden)
+        return near_atoms(codes, sizes, own_names, categories, beside.hidden)
 
     codes, atom, complete = _atoms(columns, categories, data.n_records, most, near)
     n_there = int(atom.max(initial=-1)) + 1
-    for rule in everything_known(columns, [len(texts) for texts in categories]):
+    for rule in everything_known(columns, [len(texts) for texts in categories], _numbers(beside.apart, own_names)):
         kept = rule.possible(codes)
         kept[:n_there] = True
         codes = codes[kept]
     decimals = {name: _decimals(data, name) for name in responses}
     own = {name: _bounds(data, name, decimals[name], (bounds or {}).get(name)) for name in responses}
     ground = Ground(own_names, categories, codes, atom, _entities(data), own, complete)
-    return GroundedData(ground, data, decimals, tuple(_ranges(data, shown, names, columns, categories)))
+    return GroundedData(ground, data, decimals, tuple(_ranges(data, beside.shown, names, columns, categories)))
 
 
 def grounds_of(
@@ -160,14 +172,14 @@ def grounds_of(
     responses: Sequence[str] = (),
     entities: Sequence[Ints],
     most: int = MOST_ATOMS,
-    hidden: Sequence[HiddenCells] = (),
-    shown: Sequence[str] = (),
+    releases: Surroundings | None = None,
 ) -> tuple[GroundedData, ...]:
     """The grounds of several versions of a data set, with the same atoms and decimals; see `ground_of`.
 
     Each has its own variables and codes. Where a version does not have the codes of an atom, it counts as missing there, and
     nobody can be at that atom. `entities` has the respondent of each record, by numbers that mean the same in all versions.
     """
+    beside = releases or Surroundings()
     names = tuple(dict.fromkeys(variables))
     absent = [name for name in responses if any(bool(_absent(data, name).any()) for data in versions)]
     every = (*names, *(missing_of(name) for name in absent))
@@ -178,13 +190,14 @@ def grounds_of(
     columns = [[_recoded(*own, categories[at]) for at, own in enumerate(one)] for one in read]
 
     def near(codes: Ints, sizes: Sequence[int]) -> Ints:
-        return near_atoms(codes, sizes, every, categories, hidden)
+        return near_atoms(codes, sizes, every, categories, beside.hidden)
 
     stacked = [np.concatenate([own[at] for own in columns]) for at in range(len(every))]
     codes, atom, complete = _atoms(stacked, categories, sum(data.n_records for data in versions), most, near)
     atoms = np.split(atom, np.cumsum([data.n_records for data in versions])[:-1])
     texts = [[own for _, own in one] for one in read]
-    masks = [_possible(own, codes, at, listed, categories) for own, at, listed in zip(columns, atoms, texts)]
+    pairs = _numbers(beside.apart, every)
+    masks = [_possible(own, codes, at, (listed, categories), pairs) for own, at, listed in zip(columns, atoms, texts)]
     kept = np.logical_or.reduce(masks)
     codes, number = codes[kept], np.cumsum(kept) - 1
     decimals = {name: max(_decimals(data, name) for data in versions if name in data.schema) for name in responses}
@@ -199,21 +212,35 @@ def grounds_of(
         )  # fmt: skip
         known = [name for name in names if name in data.schema]
         ranges = _ranges(
-            data, [n for n in shown if n in data.schema], known, [read[v][at][0] for at in own], ground.categories
+            data,
+            [n for n in beside.shown if n in data.schema],
+            known,
+            [read[v][at][0] for at in own],
+            ground.categories,
         )
         made.append(GroundedData(ground, data, decimals, tuple(ranges), possible=masks[v][kept], common=codes))
     return tuple(made)
 
 
+def _numbers(apart: Sequence[tuple[str, str]], names: Sequence[str]) -> list[tuple[int, int]]:
+    """Pairs of variables by their numbers."""
+    return [(names.index(one), names.index(other)) for one, other in apart if one in names and other in names]
+
+
 def _possible(
-    columns: Sequence[Ints], codes: Ints, atom: Ints, listed: Sequence[Sequence[str]], categories: Sequence[Sequence[str]]
-) -> Mask:  # fmt: skip
+    columns: Sequence[Ints],
+    codes: Ints,
+    atom: Ints,
+    texts: tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]],
+    apart: Sequence[tuple[int, int]],
+) -> Mask:
     """The atoms where records of one version can be: with its codes, and not against the rules that its records show."""
     found = np.ones(len(codes), dtype=bool)
-    for at, texts in enumerate(listed):
-        able = np.array([*(text in {*texts} for text in categories[at]), bool((columns[at] < 0).any())])
+    listed, categories = texts
+    for at, own in enumerate(listed):
+        able = np.array([*(text in {*own} for text in categories[at]), bool((columns[at] < 0).any())])
         found &= able[codes[:, at]]  # the last stands for what is missing
-    for rule in everything_known(columns, [len(texts) for texts in categories]):
+    for rule in everything_known(columns, [len(one) for one in categories], apart):
         found &= rule.possible(codes)
     found[atom] = True
     return found
