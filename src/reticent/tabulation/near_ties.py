@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from reticent.base.arrays import Floats, Ints, Mask
 from reticent.data.response_relations import COUNT, LARGEST, ResponseRelation, relation_of
 from reticent.data.table import Dimension
+from reticent.tabulation.few_values import believed_by_records
 from reticent.tabulation.tied_responses import (
     EVIDENCE,
     LARGE,
@@ -60,7 +61,10 @@ def _obeyed(numbers: Numbers, relation: ResponseRelation, rounding: float) -> bo
         return False
     if rounding > 0 and float(np.median(np.abs(sizes[fine]).min(axis=1))) <= LARGE * rounding:
         return False
-    return len(np.unique(sizes[fine], axis=0)) >= len(relation.names) - 1 + EVIDENCE
+    if len(np.unique(sizes[fine], axis=0)) >= len(relation.names) - 1 + EVIDENCE:
+        return True
+    columns = [numbers.columns[name][some] for name in relation.names]
+    return numbers.of_records and believed_by_records(columns, relation.coefs, int(some.sum()) - int(fine.sum()))
 
 
 def _is_new(relation: ResponseRelation, known: Sequence[ResponseRelation]) -> bool:
@@ -83,7 +87,7 @@ def _sampled(numbers: Numbers) -> Iterator[tuple[ResponseRelation, float]]:
     if len(names) < 2 or float(np.abs(whole).max(initial=0.0)) >= 2.0**53:
         return
     rows = np.unique(whole[whole.any(axis=1)], axis=0)
-    if len(rows) < len(names) + EVIDENCE:
+    if len(rows) < len(names) - 1:
         return
     rng = np.random.default_rng(0)  # which rows are looked at first; all of them decide
     steps = [Fraction(numbers.steps[name]).limit_denominator(10**6) for name in names]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import DataError
 from reticent.data.response_relations import COUNT, ResponseRelation, relation_of
+from reticent.tabulation.few_values import believed_by_records
 
 MOST_SEARCHED = 12
 """Up to this many responses relations are looked for; with more, those declared count."""
@@ -148,13 +149,9 @@ def _exact(numbers: Numbers) -> list[ResponseRelation]:
         return []
     rows = np.unique(np.column_stack([whole[name] for name in names]), axis=0) if names else np.zeros((0, 0))
     rows = rows[rows.any(axis=1)]
-    if len(rows) < len(names):
-        return []
     chosen = np.random.default_rng(0).permutation(len(rows))[:_SAMPLE]
     while True:
         vectors, rank = null_space(rows[chosen])
-        if len(rows) < rank + EVIDENCE:
-            return []
         wrong = [int(np.flatnonzero(off)[0]) for off in (rows @ np.array(v, dtype=float) for v in vectors) if off.any()]
         if not wrong:
             break
@@ -164,7 +161,14 @@ def _exact(numbers: Numbers) -> list[ResponseRelation]:
         relation_of([(n, Fraction(c) / step) for n, c, step in zip(names, v, steps, strict=True)], declared=False)
         for v in vectors
     ]
-    return [one for one in made if len(one.names) > 1 and max(abs(c) for c in one.coefs) <= LARGEST_FACTOR]
+    usable = [one for one in made if len(one.names) > 1 and max(abs(c) for c in one.coefs) <= LARGEST_FACTOR]
+    return usable if len(rows) >= rank + EVIDENCE else [one for one in usable if _often(numbers, one)]
+
+
+def _often(numbers: Numbers, relation: ResponseRelation) -> bool:
+    """Whether so many records obey a relation between few different numbers that chance has not made it."""
+    columns = [numbers.columns[name] for name in relation.names]
+    return numbers.of_records and believed_by_records(columns, relation.coefs)
 
 
 def null_space(rows: Floats) -> tuple[list[list[int]], int]:
