@@ -51,6 +51,8 @@ ONCE_WRONG = (
     4799,
 )
 """Histories in which a value followed until November 2026."""
+BESIDE_FAR_ONES = (1059, 1098, 1193, 1664, 1680)
+"""Histories in which a value followed until November 2026 if other people's values are far from all of theirs."""
 SCHEMA = Schema(
     (
         Variable("firm", role=Role.ENTITY),
@@ -333,21 +335,37 @@ def told_by(name: str, inside: np.ndarray, public: np.ndarray) -> tuple[Told, ..
     return (*found, Told(own * public, 1)) if name == "corr" else found
 
 
-def compare(seed: int) -> Counter[str]:
-    """What became of each query of a generated history; fails if an answered one exposes a value."""
+def others(values: tuple[float, ...]) -> pl.DataFrame:
+    """People whom no query of a history is about, with these values."""
+    rows = [(f"other {i}", "9", "9", 0.0, value) for i, value in enumerate(values)]
+    types = {"firm": pl.String, "a": pl.String, "who": pl.String, "d": pl.Float64, "x": pl.Float64}
+    return pl.DataFrame(rows, schema=types, orient="row")
+
+
+def compare(seed: int, far: tuple[float, ...] = ()) -> Counter[str]:
+    """What became of each query of a generated history; fails if an answered one exposes a value.
+
+    With `far`, other people have these values, and their variance is answered first.
+    """
     rng = np.random.default_rng(seed)
     table, policy, known = generated(rng)
+    n = len(table)
+    table = pl.concat([table, others(far)])
     universe = Universe((Version("1", Microdata.of(table, SCHEMA), policy),), policy, as_secret(1))
-    mode, there = exact(Setting(universe, policy, as_secret(1))), table["x"].is_not_null().to_numpy()
-    public = table["d"].to_numpy().astype(np.int64)
+    mode, there = exact(Setting(universe, policy, as_secret(1))), table["x"].is_not_null().to_numpy()[:n]
+    public = table["d"].to_numpy().astype(np.int64)[:n]
+    apart = np.isin(np.arange(universe.current.n_atoms), universe.current.atom[n:])
+    if far:
+        first = Request(Query((Statistic("variance", ("x",)),)), (Cell((), universe.record_set(apart)),), "u", 99)
+        assert isinstance(mode.decide(first).result, Answer)
     found: Counter[str] = Counter()
     for number in range(6):
-        chosen = rng.random(universe.current.n_atoms) < rng.choice([0.5, 0.8, 1.0])
+        chosen = (rng.random(universe.current.n_atoms) < rng.choice([0.5, 0.8, 1.0])) & ~apart
         name = str(rng.choice(["variance", "variance", "sum", "avg", "corr" if public.any() else "sum"]))
         statistic = Statistic(name, ("d", "x") if name == "corr" else ("x",))
         request = Request(Query((statistic,)), (Cell((), universe.record_set(chosen)),), "u", number)
         decision = mode.decide(request)
-        new = told_by(name, chosen[universe.current.atom] & there, public)
+        new = told_by(name, chosen[universe.current.atom][:n] & there, public)
         after = replace(known, told=(*known.told, *new))
         if isinstance(decision.result, Answer):
             found["answered"] += 1
@@ -376,6 +394,12 @@ def test_no_answered_history_fixes_a_value() -> None:
     assert found["left out"] <= 5
     assert min(found["answered"] // 4, found["refused"]) >= len(ONCE_WRONG)
     assert found["refused needlessly"] <= 0.1 * found["refused"]
+
+
+@pytest.mark.parametrize("far", [(1e12, 1e12 + 1, 1e12 + 2, 1e12 + 6), (1e300, 2e300, 3e300, 5e300)])
+@pytest.mark.parametrize("seed", BESIDE_FAR_ONES)
+def test_one_value_far_from_all_others_does_not_end_the_search(seed: int, far: tuple[float, ...]) -> None:
+    compare(seed, far)
 
 
 @pytest.mark.deep

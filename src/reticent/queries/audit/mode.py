@@ -71,8 +71,9 @@ class AuditedMode:
         "class has a second total that fits. Not covered: other unions of classes for dominance and the p percent rule "
         "(also of products); sums of squares whose values are equal in each of several classes but differ between these; "
         "insiders who know more than their own records; what sums and sums of squares fix only together, for more than "
-        "40 classes or where records stay in an engine; sums at their least or greatest where no bounds are declared; "
-        "bits that sums of products of two responses reveal. Not for the transparent attacker: refusals depend on values."
+        "40 classes, in classes whose values lie 2^30 steps apart or where records stay in an engine; sums at "
+        "their least or greatest where no bounds are declared; bits that sums of products of two "
+        "responses reveal. Not for the transparent attacker: refusals depend on values."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, and which values are missing, is treated as public",

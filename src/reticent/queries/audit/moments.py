@@ -11,7 +11,6 @@ Only values near the true ones are tried, within what is known of them. What is 
 are; where nothing is found, the answer is refused.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -26,6 +25,7 @@ from reticent.base.errors import SolverError
 from reticent.queries.audit.bins import Bins
 from reticent.queries.audit.bounds import ENOUGH, FEW_VALUES, MOST_WEIGHT, UNCHECKED, known_ends
 from reticent.queries.audit.ends import Members
+from reticent.queries.audit.grids import Group, common_step, groups
 from reticent.queries.audit.movements import MOST_UNITS, Units, kernel, movements, movements_inside
 from reticent.queries.audit.sight import FEW_CLASSES
 from reticent.queries.columns import Columns
@@ -40,84 +40,59 @@ from reticent.solve.model import INFINITE, LinearModel
 MOST_SEARCHES = 300
 MOST_NODES, ANY = 100, 1e9
 """A search for another database ends with the first that it finds, or after this many nodes."""
-WIDEST = 2**30
 AROUND, MOST_TRIED = 3, 48
 FIXED = StaffReason("bounds", "sums and sums of squares together would fix the values of a class of records")
 
 
 @dataclass(frozen=True)
-class Grid:
-    """Values as numbers of steps above the least one, in steps that all have: a value is (least + step · number) / scale."""
-
-    least: int
-    step: int
-    scale: int
-
-    @classmethod
-    def of(cls, columns: Columns) -> "Grid | None":
-        """That of a response; None if its values are too many steps apart."""
-        least = int(columns.values.integers.min())
-        step = math.gcd(*(int(v) - least for v in np.unique(columns.values.integers).tolist())) or 1
-        there = (int(columns.values.integers.max()) - least) // step < WIDEST
-        return cls(least, step, columns.values.scale) if there else None
-
-    def numbers(self, columns: Columns) -> Ints:
-        """The number of each unit."""
-        return np.asarray((columns.values.integers - self.least) // self.step, dtype=np.int64)
-
-    def first(self, end: Fraction | None) -> int:
-        """The number of the first value that is not below an end."""
-        return -WIDEST if end is None else max(-WIDEST, math.ceil((end * self.scale - self.least) / self.step))
-
-    def last(self, end: Fraction | None) -> int:
-        """The number of the last value that is not above an end."""
-        return WIDEST if end is None else min(WIDEST, math.floor((end * self.scale - self.least) / self.step))
-
-    def squares(self, numbers: Sequence[int]) -> list[int]:
-        """The squares of values, up to a common factor and a constant, exactly."""
-        return [number * (2 * self.least + self.step * number) for number in numbers]
-
-
-@dataclass(frozen=True)
 class Moments:
-    """The check for one response: its values on a grid, and by column their known ends and whether they are `known`."""
+    """The check for one response: by column the known ends of its values, and whether they are `known`."""
 
     columns: Columns
-    grid: Grid
-    low: Ints
-    high: Ints
+    ends: tuple[list[Fraction | None], ...]
     rules: SetRules
     known: Mask
 
     @classmethod
     def of(cls, columns: Columns, bounds: Bounds | None, rules: SetRules, bins: Bins | None = None) -> "Moments | None":
         """For a response whose units are here, within what bounds and bins say of them; None for others."""
-        grid = Grid.of(columns) if columns.has_units and columns.n_columns else None
-        if grid is None:
+        if not (columns.has_units and columns.n_columns):
             return None
         lows, highs = known_ends(columns, bounds or Bounds(), bins)
-        low = np.array([grid.first(end) for end in lows], dtype=np.int64)
-        high = np.array([grid.last(end) for end in highs], dtype=np.int64)
-        if grid.step == 1 and int((high - low).max(initial=0)) < 2 and len(np.unique(low)) < 2:
-            return None  # squares of two neighbouring values are a linear function of them
         # a value with only one step between its ends is known to those who know the steps, not to everybody
         known = np.array([first is not None and first == last for first, last in zip(lows, highs)], dtype=bool)
         known[columns.of_entities(rules.known)] = True
-        return cls(columns, grid, low, high, rules, known)
+        return cls(columns, (lows, highs), rules, known)
 
     @cached_property
-    def numbers(self) -> Ints:
-        """The values of all units on the grid."""
-        return self.grid.numbers(self.columns)
+    def kinds(self) -> tuple[Ints, list[tuple[Fraction | None, Fraction | None]]]:
+        """A number for each column, and the ends that it stands for."""
+        pairs = list(zip(*self.ends))
+        places = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
+        return np.array([places[pair] for pair in pairs], dtype=np.int64), list(places)
+
+    @cached_property
+    def step(self) -> int:
+        """The step in which all values come."""
+        return common_step(self.columns.values.integers)
 
     def check(self, sums: RowSpace, squares: RowSpace) -> StaffReason | None:
         """Why what is released of sums and of sums of squares must not stand together, or None."""
         if sums.rank == 0 or squares.rank == 0:
             return None
-        partition = _joint(sums.partition.class_of, squares.partition.class_of, self.low, self.high)
+        partition = _joint(sums.partition.class_of, squares.partition.class_of, self.kinds[0])
         if partition.n_classes > FEW_CLASSES:
             return None
-        scene = _Scene(self, partition, sums, squares)
+        where = np.asarray(partition.class_of[self.columns.column_of], dtype=np.int64)
+        told = (_weights(sums, partition), _weights(squares, partition))
+        for group in groups(self.columns.values, self.step, where, told, MOST_WEIGHT):
+            scene = _Scene(self, partition, where, group)
+            reason = None if scene.linear else self._check(scene)
+            if reason is not None:
+                return reason
+        return None
+
+    def _check(self, scene: "_Scene") -> StaffReason | None:
         for own, unsafe in self._viewers(scene):
             if not scene.open_to(own, unsafe):
                 return FIXED
@@ -157,6 +132,13 @@ def _joint(*kinds: Ints) -> Partition:
     return Partition(class_of.reshape(-1).astype(np.int64), first.astype(np.int64), size.astype(np.int64))
 
 
+def _weights(space: RowSpace, partition: Partition) -> Ints:
+    """The weights of classes in what is released, but for the largest: what these tell is counted in bits."""
+    rows = (row.coefficients(partition.representative) for row in space.rows())
+    light = [row for row in rows if int(np.abs(row).max(initial=0)) <= MOST_WEIGHT]
+    return np.array(light, dtype=np.int64).reshape(-1, partition.n_classes)
+
+
 def tried(there: Ints, low: int, high: int) -> Ints:
     """The true values of a class and others near them, within what is known of them."""
     least, greatest = int(there.min()), int(there.max())
@@ -177,28 +159,44 @@ class _Scene:
 
     moments: Moments
     partition: Partition
-    sums: RowSpace
-    squares: RowSpace
+    where: Ints
+    group: Group
     worlds: list["_World"] = field(default_factory=list)
     searches: int = 0
 
     @cached_property
-    def where(self) -> Ints:
-        """The class of each unit."""
-        return np.asarray(self.partition.class_of[self.moments.columns.column_of], dtype=np.int64)
+    def numbers(self) -> Ints:
+        """The values of all units on the grid; those of classes that are not searched count as 0."""
+        found, there = np.zeros(len(self.where), dtype=np.int64), self.group.inside[self.where]
+        found[there] = self.group.grid.numbers(self.moments.columns.values.integers[there])
+        return found
 
     @cached_property
     def ends(self) -> tuple[Ints, Ints]:
         """What is known of the values of each class."""
-        places = self.partition.representative
-        return self.moments.low[places], self.moments.high[places]
+        codes, pairs = self.moments.kinds
+        grid, kinds = self.group.grid, codes[self.partition.representative]
+        low = np.array([grid.first(low) for low, _ in pairs], dtype=np.int64)[kinds]
+        high = np.array([grid.last(high) for _, high in pairs], dtype=np.int64)[kinds]
+        return np.where(self.group.inside, low, 0), np.where(self.group.inside, high, 0)
+
+    @property
+    def linear(self) -> bool:
+        """Whether squares are a linear function of values: of two neighbouring ones they are."""
+        low, high = (end[self.group.inside] for end in self.ends)
+        return self.group.grid.step == 1 and int((high - low).max()) < 2 and len(np.unique(low)) < 2
+
+    @property
+    def told(self) -> tuple[Ints, Ints]:
+        """The weights of classes in sums, and in sums of squares."""
+        return self.group.told
 
     @cached_property
     def each(self) -> list[Ints]:
         """The values of each class that are tried."""
-        order = np.lexsort((self.moments.numbers, self.where))
+        order = np.lexsort((self.numbers, self.where))
         parts = np.split(
-            self.moments.numbers[order], np.searchsorted(self.where[order], np.arange(1, self.partition.n_classes))
+            self.numbers[order], np.searchsorted(self.where[order], np.arange(1, self.partition.n_classes))
         )
         return [tried(np.unique(part), int(low), int(high)) for part, low, high in zip(parts, *self.ends)]
 
@@ -228,7 +226,7 @@ class _Scene:
     @cached_property
     def places(self) -> Ints:
         """The class and value of each unit, as one number."""
-        return self.place(self.where, self.moments.numbers)
+        return self.place(self.where, self.numbers)
 
     @cached_property
     def counts(self) -> Ints:
@@ -236,24 +234,9 @@ class _Scene:
         return np.bincount(self.places, minlength=len(self.values))
 
     @cached_property
-    def told(self) -> tuple[Ints, Ints]:
-        """The weights of classes in sums, and in sums of squares."""
-        places = self.partition.representative
-        kinds = [
-            [
-                row
-                for row in (row.coefficients(places) for row in space.rows())
-                if int(np.abs(row).max(initial=0)) <= MOST_WEIGHT
-            ]
-            for space in (self.sums, self.squares)
-        ]  # what larger weights tell is counted in bits
-        one, other = (np.array(rows, dtype=np.int64).reshape(-1, len(places)) for rows in kinds)
-        return one, other
-
-    @cached_property
     def rows(self) -> sparse.csr_array:
         """What is released, and that every record has one value; amounts count from the first value of a class, to be small."""
-        units = self.moments.numbers[np.isin(self.where, np.flatnonzero(self.told[1].any(axis=0)))]
+        units = self.numbers[np.isin(self.where, np.flatnonzero(self.told[1].any(axis=0)))]
         mean = round(float(units.mean())) if len(units) else 0
         first = self.values[self.starts][self.of_class]
         squares = (self.values - first) * (self.values + first - 2 * mean)
@@ -263,7 +246,7 @@ class _Scene:
 
     def fits(self, of_class: Ints, numbers: Sequence[int], change: Ints) -> bool:
         """Whether so many more records of some classes with some values leave all that is released as it is, exactly."""
-        amounts = numbers, self.moments.grid.squares(numbers), [1] * len(numbers)
+        amounts = numbers, self.group.grid.squares(numbers), [1] * len(numbers)
         own = [*self.told, np.eye(self.partition.n_classes, dtype=np.int64)]
         return not any(
             bool((rows[:, of_class].astype(object) @ (change.astype(object) * np.array(each, dtype=object))).any())
