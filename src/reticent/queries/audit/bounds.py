@@ -40,14 +40,13 @@ from reticent.queries.rules import SetRules
 from reticent.releases.freedom import FreeBasis
 from reticent.releases.rows import Partition, Proposal
 from reticent.releases.rowspace import RowSpace
-from reticent.solve.highs import solve
+from reticent.solve.highs import HighsSession
 from reticent.solve.model import INFINITE, LinearModel, Solution, Status
 
 MOST_PROBES = 200
 SWEEPS = 12
-SWEEP_SECONDS = 5.0
-FREE_SECONDS = 30.0
-PROBE_SECONDS = 5.0
+MOST_NODES, MOST_STEPS = 1_000, 200_000
+"""A program ends after so many nodes or steps of the simplex method, never after seconds: no verdict depends on the machine."""
 FAR = 1_000.0
 TINY = 1e-6
 MOST_WEIGHT = 1_000
@@ -255,7 +254,7 @@ class _Stage:
                 return None
             cost = np.zeros(len(values))
             cost[needs.open] = rng.choice((-1.0, 1.0), len(needs.open))
-            found = self._solve(rows, cost, scene, near, limit=SWEEP_SECONDS)
+            found = self._solve(rows, cost, scene, near)
             if found is not None and found.feasible:
                 self._take(rows, scene, needs, found.values)
         if len(needs.open) > MOST_PROBES:
@@ -282,7 +281,7 @@ class _Stage:
                 reach = np.ceil(FAR + 10 * abs(scene.values[j]))  # so far is far enough: no program is unbounded
                 low[j] = max(low[j], scene.values[j] - reach)
                 high[j] = min(high[j], scene.values[j] + reach)
-                found = self._solve(rows, cost, scene, (low, high), limit=PROBE_SECONDS)
+                found = self._solve(rows, cost, scene, (low, high))
                 if found is None or found.status is Status.STOPPED:
                     return UNCHECKED
                 if found.feasible:
@@ -314,17 +313,12 @@ class _Stage:
         )
         return not bool((below | above).any())
 
-    def _solve(
-        self, rows: ExactRows, cost: Floats, scene: Scene, box: tuple[Floats, Floats], *, limit: float
-    ) -> Solution | None:
+    def _solve(self, rows: ExactRows, cost: Floats, scene: Scene, box: tuple[Floats, Floats]) -> Solution | None:
         matrix = rows.floats
         sides = np.asarray(matrix @ scene.values, dtype=np.float64)
         whole = np.full(len(cost), True) if scene.whole and scene.unit == 1 else None
         model = LinearModel(cost, box[0], box[1], matrix, sides, sides, integer=whole, maximise=True)
-        try:
-            return solve(model, time_limit=limit)
-        except SolverError:
-            return None
+        return _solved(model)
 
 
 @dataclass(frozen=True)
@@ -421,11 +415,8 @@ def _free(rows: ExactRows, at_low: NDArray[np.bool_], at_high: NDArray[np.bool_]
         np.concatenate((np.zeros(matrix.shape[0]), np.full(k, INFINITE))),
         maximise=True,
     )
-    try:
-        found = solve(model, time_limit=FREE_SECONDS)
-    except SolverError:
-        return None
-    if found.status is not Status.OPTIMAL:
+    found = _solved(model)
+    if found is None or found.status is not Status.OPTIMAL:
         return None
     direction = found.values[:n]
     for step, _ in candidates(rows, direction, np.where(np.abs(direction) > TINY, np.abs(direction), 0.0)):
@@ -434,3 +425,15 @@ def _free(rows: ExactRows, at_low: NDArray[np.bool_], at_high: NDArray[np.bool_]
         if not outwards.any() and rows.vanish(step):
             return inwards
     return None
+
+
+def _solved(model: LinearModel) -> Solution | None:
+    """What the solver finds within its steps; None where it fails."""
+    session = HighsSession(model, presolve=True)
+    session.set_option("mip_rel_gap", 0.0)
+    session.set_option("mip_max_nodes", MOST_NODES)
+    session.set_option("simplex_iteration_limit", MOST_STEPS)
+    try:
+        return session.solve()
+    except SolverError:
+        return None
