@@ -46,7 +46,7 @@ from reticent.solve.model import INFINITE, LinearModel, Solution, Status
 MOST_PROBES = 200
 SWEEPS = 12
 MOST_NODES, MOST_STEPS = 1_000, 200_000
-"""A program ends after so many nodes or steps of the simplex method, never after seconds: no verdict depends on the machine."""
+"""A program ends after this many nodes or steps of the simplex method, never after seconds: no verdict depends on the machine."""
 FAR = 1_000.0
 TINY = 1e-6
 MOST_WEIGHT = 1_000
