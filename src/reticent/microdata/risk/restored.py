@@ -23,6 +23,7 @@ from reticent.kernels.grouping import group_columns
 from reticent.microdata.risk.recount import is_near
 from reticent.microdata.risk.restored_sources import (
     Ordered,
+    Relatives,
     combined_numbers,
     compositions,
     counted_members,
@@ -49,8 +50,9 @@ ALONE = 0.9
 _NEVER = (Role.IDENTIFIER, Role.ENTITY)
 """Roles that are not published."""
 _Group = tuple[NDArray[np.int32], int]
-How = Literal["values", "ranges", "members", "totals"]
-"""What is the same in a group: values, a range of a number (of the last variable), who is in a household, or its total."""
+How = Literal["values", "ranges", "members", "others", "totals"]
+"""What is the same in a group: values, a range of a number (of the last variable), who is in a household, who else is in it, or
+its total."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ class Told:
             return f"ranges of {names}"
         if self.how == "totals":
             return f"what members of a household have together in {names}"
+        if self.how == "others":
+            return f"the other members of a household (their {names})"
         if self.how == "members":
             return f"the members of a household (their {names or 'number'})"
         return names
@@ -77,7 +81,7 @@ class Told:
     @property
     def advice(self) -> str:
         """What to do about it."""
-        if self.how in ("members", "totals"):
+        if self.how in ("members", "others", "totals"):
             return "drop the household id" + (", or that variable" if self.by else "")
         if self.how == "ranges":
             return "drop or recode it" if len(self.by) == 1 else "drop or recode one of them"
@@ -86,6 +90,8 @@ class Told:
 
 FEW_CODES = 100
 """Codes of a variable among whose records a number is put in order."""
+MEMBERS_WORK = 50_000_000
+"""Records times looks at the other members of households; further looks are left out, too."""
 RANGES_WORK = 50_000_000
 """Records times keys times pairs of a code and a number whose order is looked at; further pairs are left out, too."""
 
@@ -121,8 +127,10 @@ def restore(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Restored:
             told = key.told_by(group, n_groups, amounts, trials=len(sets) * len(hidden))
             found += key.take(told, names, amounts, "values")
     found += _by_members(masked, hidden)
+    by_others, looks_left_out = _by_other_members(masked, hidden)
+    found += by_others
     by_ranges, further = _by_ranges(masked, hidden, groups)
-    return Restored(_filled(masked, hidden), (*found, *by_ranges), left_out + further)
+    return Restored(_filled(masked, hidden), (*found, *by_ranges), left_out + looks_left_out + further)
 
 
 def _by_members(masked: Microdata, hidden: Sequence["Hidden"]) -> list[Told]:
@@ -137,6 +145,27 @@ def _by_members(masked: Microdata, hidden: Sequence["Hidden"]) -> list[Told]:
             told = key.told_by(group, n_groups, once, trials=len(sources) * len(hidden))
             found += key.take(told, names, masked.multiplicity, "members")
     return found
+
+
+def _by_other_members(masked: Microdata, hidden: Sequence["Hidden"]) -> tuple[list[Told], int]:
+    """What the other members of a published household tell of a member's keys; also how many looks are left out."""
+    relatives, found = Relatives.of(masked), list[Told]()
+    if relatives is None:
+        return found, 0
+    once = members_once(masked)
+    looks, left_out = relatives.looks([key.name for key in hidden], MEMBERS_WORK // max(masked.n_rows, 1))
+    for look in looks:
+        asked = [key for key in hidden if key.open.any() and look.key in (None, key.name)]
+        if not asked:
+            continue
+        group, n_groups = look.groups()
+        for key in asked:
+            trials = len(looks) * len(hidden)
+            told = key.told_by(group, n_groups, once, trials=trials)
+            if look.key is not None and told.any():  # what the member's own value tells, nobody else does
+                told &= ~key.told_by(*relatives.values[look.names[0]], once, trials=trials)
+            found += key.take(told, look.names, masked.multiplicity, "others")
+    return found, left_out
 
 
 _Source = tuple[tuple[str, ...], Floats, NDArray[np.int32], How]

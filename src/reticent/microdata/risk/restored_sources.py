@@ -5,7 +5,9 @@ Members who share a published household number say how large the household is an
 turnover says which size class a firm is in, although no two firms have the same.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,9 @@ from reticent.data.schema import Kind, Role
 
 LIMITS, PARTS = 128, 24
 """Different values up to which each is tried as a limit; of more values, the ends of this many parts of the records."""
+MEMBER_CODES = 30
+"""Different values of a variable up to which each is looked for among the other members of a household."""
+_NO_VALUES = (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID)
 Small = NDArray[np.int32]
 Groups = tuple[Small, int]
 
@@ -88,6 +93,80 @@ def counted_members(masked: Microdata) -> list[tuple[tuple[str, ...], Groups]]:
             many = np.bincount(household, weights=(own < limit).astype(np.float64))
             found.append(((variable.name,), _numbered(many[household])))
     return found
+
+
+@dataclass(frozen=True)
+class Relatives:
+    """What the other members of a published household have: records in groups, for each look at them.
+
+    A household has one head, and the partner of a woman who is its head is a man: what one member hides, the others tell.
+    """
+
+    household: Small
+    values: dict[str, Groups] = field(repr=False)
+    blank: dict[str, NDArray[np.bool_]] = field(repr=False)
+
+    @classmethod
+    def of(cls, masked: Microdata) -> "Relatives | None":
+        """None where no household number is published."""
+        household = masked.household()
+        if household is None:
+            return None
+        names = [v.name for v in masked.schema.variables if v.role not in _NO_VALUES]
+        values = {name: _numbered(masked.patterns((name,)).group) for name in names}
+        return cls(household.astype(np.int32), values, {name: masked.missing(name) for name in names})
+
+    def all_values(self, name: str) -> Groups:
+        """Records by which values of a variable the others have, whatever their order."""
+        value, many = self.values[name]
+        words = np.random.default_rng(0).integers(0, 2**63, many, dtype=np.uint64)[value]
+        sums = np.zeros(int(self.household.max(initial=-1)) + 1, dtype=np.uint64)
+        np.add.at(sums, self.household, words)
+        return _numbered(sums[self.household] - words)
+
+    def one_value(self, name: str, code: int) -> Groups:
+        """Records by whether none, one or more of the others have one value, and whether that of another one is blank."""
+        having = np.minimum(self._others(self.values[name][0] == code), 2)
+        return (2 * having + (self._others(self.blank[name]) > 0)).astype(np.int32), 6
+
+    def value_beside(self, name: str, code: int, key: str) -> Groups:
+        """Records by their own value of a variable, and by the key of the one other member who has this value of it."""
+        (own, many), (number, n_keys) = self.values[name], self.values[key]
+        there = own == code
+        having, found = self._others(there), self._others(np.where(there, number, 0))
+        seen = np.where(having == 1, found, n_keys + np.minimum(having, 2))
+        return (own * np.int64(n_keys + 3) + seen).astype(np.int32), many * (n_keys + 3)
+
+    def _others(self, amounts: NDArray[np.bool_] | NDArray[np.integer]) -> Ints:
+        """The sum over the other members of the household."""
+        total = np.bincount(self.household, weights=amounts).astype(np.int64)
+        return np.asarray(total[self.household] - amounts, dtype=np.int64)
+
+    def looks(self, keys: Sequence[str], most: int) -> tuple[list["Look"], int]:
+        """The first `most` looks, for one key or (none named) for all of them; and how many are left out."""
+        few = sorted((n for n, (_, many) in self.values.items() if 1 < many <= MEMBER_CODES), key=self._codes)
+        found = [Look((name,), None, partial(self.all_values, name)) for name in self.values]
+        found += [Look((n,), None, partial(self.one_value, n, c)) for n in few for c in range(self._codes(n))]
+        found += [
+            Look((name, key), key, partial(self.value_beside, name, code, key))
+            for name in few
+            for key in keys
+            if key != name and key in few
+            for code in range(self._codes(name))
+        ]
+        return found[:most], max(len(found) - most, 0)
+
+    def _codes(self, name: str) -> int:
+        return self.values[name][1]
+
+
+@dataclass(frozen=True)
+class Look:
+    """Variables of the other members, the key they are looked at for (None: any), and the groups."""
+
+    names: tuple[str, ...]
+    key: str | None
+    groups: Callable[[], Groups] = field(repr=False)
 
 
 def in_text_order(masked: Microdata, name: str) -> list[Floats]:
