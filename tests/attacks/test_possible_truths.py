@@ -18,10 +18,16 @@ def published(truth: list[Record], seed: int, **options: object) -> np.ndarray:
     """What is published with k = 2; the program sees only codes that occur, numbered anew."""
     codes = np.array(truth, np.int32)
     numbered = np.column_stack([np.unique(c, return_inverse=True)[1] for c in codes.T]).astype(np.int32)
-    given = {"prices": Prices((1.0, 1.0)), "semantics": Semantics.KK, "household": None, "shared": 0} | options
+    given = {
+        "prices": Prices((1.0, 1.0)),
+        "semantics": Semantics.KK,
+        "household": None,
+        "shared": 0,
+        "slack": 1.0,
+    } | options
     task = Task(
         codes=numbered, requirement=Requirement(2, ((0b11, 2),)), weights=None, risk_threshold=None, risk=record_risk,
-        seed=seed, chance=np.random.default_rng(seed).random((len(codes), 2)), slack=1.0, **given,
+        seed=seed, chance=np.random.default_rng(seed).random((len(codes), 2)), **given,
     )  # fmt: skip
     return np.where(solve(task).published < 0, -1, codes)
 

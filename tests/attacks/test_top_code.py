@@ -151,3 +151,9 @@ def test_whole_numbers_begin_one_beyond_the_limit() -> None:
             most = sum(tail) - tail[insider] - 1
             assert most >= 1.1 * tail[target] - 1e-9
     assert published > 0
+
+
+def test_a_tail_of_zeros_has_no_mean() -> None:
+    """Percent of 0 are nothing: the mean of whole numbers above −1 was published where all of them are 0."""
+    with pytest.raises(NotProtectedError):
+        _protected(np.array([-3.0, -2.0, 0.0, 0.0, 0.0]), value=-1.0, replacement="mean")

@@ -47,7 +47,8 @@ def tail_of(values: Floats, limit: float, who: NDArray[np.int64] | None) -> Tail
     knows[first] = np.delete(beyond, first).max(initial=0.0)
     rest = np.maximum(beyond.sum() - beyond - knows, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        room = np.where(scale > 0, rest / scale, np.inf)
+        # of a respondent who has 0, and lies as near as one can, any rest hides whether it is more; no rest tells it exactly
+        room = np.where(scale > 0, rest / scale, np.where(rest > 0, np.inf, 0.0))
     return Tail(len(beyond), float(room.min()))
 
 
