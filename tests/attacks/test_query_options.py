@@ -158,7 +158,7 @@ def test_simulatable_refuses_changed_values_of_what_was_answered_before(changed:
         assert isinstance(opened(later, variables, second, **more).ask("SELECT SUM(tax) FROM data", user="u"), Answer)
 
 
-SIZES_OF_VALUES = {"huge": 1e308, "mixed": 1e300, "tiny": 5e-324}
+SIZES_OF_VALUES = {"huge": 1e308, "largest": 1.7e308, "mixed": 1e300, "tiny": 5e-324}
 
 
 @pytest.mark.parametrize("size", SIZES_OF_VALUES)
@@ -193,6 +193,9 @@ def test_a_refused_event_is_on_record(tmp_path: Path) -> None:
     db = opened(columns, (month, dead), Policy(filters=("month",), responses=("dead",)), ledger=tmp_path / "l")
     assert db.ask("SELECT KM(month, dead) FROM data", user="u") == RISK
     assert [decision["code"] for decision in db.history()] == ["RISK"]
+    policy = Policy(mode="open", test=True, filters=("month",), responses=("dead",))
+    db = opened(columns, (month, dead), policy, ledger=tmp_path / "open")
+    assert "must be 0 or 1" in db.ask("SELECT KM(month, dead) FROM data", user="u").message  # it was an empty answer
 
 
 INVISIBLE = ("\u034f", "\u115f", "\u2800", "\u3164", "\ufe0f", "\uffa0", "\U000e0100", "\u200b", "\u180b")

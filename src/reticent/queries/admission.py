@@ -56,13 +56,15 @@ class Admission:
         )
 
     def _check_survival(self, statistic: Statistic) -> Refusal | None:
-        """Survival needs a time that has an order and, in the mode simulatable, an event that is declared to be 0 or 1."""
+        """Survival needs a time that has an order, and an event that is 0 or 1 (in the mode simulatable: declared to be)."""
         if statistic.name != "km":
             return None
         time, event = statistic.variables
         if not self.universe.current.levels[time].ordered:
             return Refusal(Code.NOT_ALLOWED, f"The codes of {time!r} have no order, so it cannot be the time of KM.")
         # in the mode simulatable the declared bounds alone decide; elsewhere values do, and the decision goes on record
+        if self.policy.mode == "open" and not self.universe.holds_event(event):  # where everything may be told
+            return Refusal(Code.NOT_ALLOWED, f"The event of KM must be 0 or 1 for everybody; {event!r} is not.")
         if self.policy.mode != "simulatable" or self.universe.is_event(event):
             return None
         return Refusal(

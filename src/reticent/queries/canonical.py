@@ -308,12 +308,16 @@ class Universe:
 
     def before(self, response: str) -> Before | None:
         """The values of each version as they were before they all changed in one way; None if they never did."""
-        if len(self.versions) == 1:
+        within = (
+            self.policy.mode == "exact" and len(self._numeric) > 1
+        )  # other modes do not judge two responses together
+        if len(self.versions) == 1 and not within:
             return None
         if self._before is None:
             layers = [self._layer(name, v) for name in self._numeric for v in range(len(self.versions))]
-            groups = related(layers)
-            made = [Before.of(tuple(layer for layer in layers if layer.response in group)) for group in groups]
+            groups = related(layers, within=within)
+            parts = [tuple(layer for layer in layers if layer.response in group) for group in groups]
+            made = [Before.of(part, within=within) for part in parts]
             shifted = any(any(own.amounts) for own in made)  # sums of products then tell about all responses
             kept = [(group, own) for group, own in zip(groups, made) if shifted or not own.plain]
             self._before = {name: own for group, own in kept for name in group}

@@ -57,7 +57,7 @@ from reticent.queries.written import written_name
 
 EVERYBODY = "*"
 STREAMS = "streams"
-SNAPSHOT_FORMAT = 5
+SNAPSHOT_FORMAT = 6
 WORTH_STORING = 200
 
 

@@ -4,8 +4,9 @@
 Whoever knows the rise takes an answer about the new version for one about the old. So records whose new value lies on one
 straight line over the old one count with their old value, times the slope of the line. Lines are found in the values, over
 all records or for each code of a filter; records that follow none keep their own values. The same holds for a response that
-repeats another one of an earlier version (the pay of the year before). What bounds the new values bounds the old ones too:
-of ages up to 99 that all rose by 1, no old one was 99.
+repeats another one of an earlier version (the pay of the year before), and for two responses of one version if both may be
+added up (`within`): where income is pay for all but one of a group, the two sums tell what else this one earns. What bounds
+the new values bounds the old ones too: of ages up to 99 that all rose by 1, no old one was 99.
 """
 
 import itertools
@@ -46,12 +47,22 @@ class Layer:
         both = ~np.isnan(self.values[here]) & ~np.isnan(earlier.values[there])
         return here[both], there[both]
 
-    def repeats(self, earlier: "Layer") -> bool:
-        """Whether another response of an earlier version has most of these values, or others on one line with them."""
-        if self.version <= earlier.version or self.response == earlier.response:
+    def repeats(self, earlier: "Layer", *, within: bool) -> bool:
+        """Whether another response of an earlier version has most of these values, or others on one line with them.
+
+        With `within`, also of the same version: then some of its records, or some of a code, follow a line and others do not.
+        """
+        if self.version < earlier.version or self.response == earlier.response:
             return False
         here, there = self.common(earlier)
-        return any(True for _ in lines_of_another(earlier.values[there], self.values[here]))
+        if self.version > earlier.version:
+            return any(True for _ in lines_of_another(earlier.values[there], self.values[here]))
+        if not within or self.response < earlier.response:
+            return False
+        found = list(lines_in_common(earlier.values[there], self.values[here], [codes[here] for codes in self.groups]))
+        return bool(found) and not (
+            len(found) == 1 and len(found[0][0]) == len(here)
+        )  # one line for all is a plain tie
 
 
 @dataclass(frozen=True)
@@ -104,14 +115,15 @@ class Before:
     lines: list[Line]
 
     @classmethod
-    def of(cls, layers: tuple[Layer, ...]) -> "Before":
-        """Compare each layer with those of earlier versions."""
+    def of(cls, layers: tuple[Layer, ...], *, within: bool = False) -> "Before":
+        """Compare each layer with those of earlier versions, and `within` one version with those of earlier names."""
         values = [layer.values.copy() for layer in layers]
         made = cls(layers, values, [np.zeros(len(own), dtype=np.int64) for own in values], [Line()])
-        order = sorted(range(len(layers)), key=lambda number: layers[number].version)
+        order = sorted(range(len(layers)), key=lambda number: (layers[number].version, layers[number].response))
         for place, number in enumerate(order):
             for earlier in order[:place]:
-                made._compare(number, earlier)
+                if within or layers[number].version != layers[earlier].version:
+                    made._compare(number, earlier)
         return made
 
     @property
@@ -136,13 +148,16 @@ class Before:
 
     def _compare(self, number: int, earlier: int) -> None:
         own, other = self.layers[number], self.layers[earlier]
-        if own.version == other.version:
-            return
         here, there = own.common(other)
         free = self.line[number][here] == 0
         here, there = here[free], there[free]
-        groups = [codes[here] for codes in own.groups] if own.response == other.response else []
-        for rows, rate in lines_between(other.values[there], own.values[here], groups):
+        groups = [codes[here] for codes in own.groups]
+        if own.version == other.version:
+            found = lines_in_common(other.values[there], own.values[here], groups)
+        else:
+            same = own.response == other.response
+            found = lines_between(other.values[there], own.values[here], groups if same else [])
+        for rows, rate in found:
             self._follow((number, earlier), here[rows], there[rows], rate)
 
     def _follow(self, layers: tuple[int, int], here: Ints, there: Ints, rate: Fraction) -> None:
@@ -161,11 +176,11 @@ class Before:
         return [int(line.rate * scale) ** power for line in self.lines]
 
 
-def related(layers: Sequence[Layer]) -> list[set[str]]:
+def related(layers: Sequence[Layer], *, within: bool = False) -> list[set[str]]:
     """Responses that repeat each other in later versions (the pay of the year before), in groups; most are alone."""
     found = {layer.response: {layer.response} for layer in layers}
     for own, other in itertools.permutations(layers, 2):
-        if own.response not in found[other.response] and own.repeats(other):
+        if own.response not in found[other.response] and own.repeats(other, within=within):
             together = found[own.response] | found[other.response]
             for name in together:
                 found[name] = together
@@ -197,6 +212,22 @@ def lines_of_another(old: Floats, new: Floats, narrow: float = NARROW) -> Iterat
     line = _on_a_line(old[~same], new[~same], narrow)
     if line is not None:
         yield np.flatnonzero(~same)[line[0]], line[1]
+
+
+def lines_in_common(old: Floats, new: Floats, groups: Groups) -> Iterator[tuple[Ints, Fraction]]:
+    """The records of one version in which two responses lie on a line, and its slope.
+
+    First over all records, then, of those that are left, within the codes of each filter.
+    """
+    left = np.arange(len(old))
+    for codes in (np.zeros(len(old), dtype=np.int32), *groups):
+        follow = np.zeros(len(old), dtype=bool)
+        order = left[np.argsort(codes[left], kind="stable")]
+        for part in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
+            for rows, rate in lines_of_another(old[part], new[part]) if len(part) >= FEWEST else ():
+                follow[part[rows]] = True
+                yield part[rows], rate
+        left = left[~follow[left]]
 
 
 def _on_a_line(old: Floats, new: Floats, narrow: float) -> tuple[Mask, Fraction] | None:

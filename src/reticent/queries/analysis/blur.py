@@ -42,4 +42,7 @@ def blurred(values: Floats, factors: Floats) -> Floats:
     there = values[~np.isnan(values)]
     if bool(((there == 0.0) | (there == 1.0)).all()):
         return values
-    return np.asarray(values * factors, dtype=np.float64)
+    with np.errstate(
+        over="ignore"
+    ):  # answers beyond floating-point numbers are refused, without a word on standard error
+        return np.asarray(values * factors, dtype=np.float64)

@@ -56,11 +56,12 @@ class AuditedMode:
         "with any factors, rests on fewer respondents than the minimum, so that (with a minimum of 3 or more) "
         "nobody who has one or several records among them computes another. No total that is dominated or breaks "
         "the p percent rule follows by linear algebra, if it is the total of a class, of a union of two classes, of "
-        "a cell of a table of up to three filters (or of a named family), or an answered total less its answered "
-        "parts. With the bounds that the policy calls known, and the bins of a response that is a filter with "
-        "cutpoints, neither sums nor sums of squares fix a value or narrow an unsafe class below its interval; nor do they "
-        "fix one for somebody who also uses their own values (in whole numbers while there are at most 40 classes, and not "
-        "where records stay in an engine). Sums of products are judged as the sums over values that they are: no "
+        "a cell of a table of up to three filters (or of a named family), or an answered total that did not follow from "
+        "earlier answers less its answered parts. With the bounds that the policy calls known, and the bins of a response that "
+        "is a filter with cutpoints, neither sums nor sums of squares fix a value or narrow an unsafe class below its "
+        "interval; nor do they fix one for somebody who also uses their own values (in whole numbers while there are at "
+        "most 40 classes, and not where records stay in an engine). Sums of products are judged as the sums "
+        "over values that they are: no "
         "combination of them and of plain sums, split by "
         "the values of either variable, rests on fewer respondents than the minimum, and no combination of sums of "
         "squares on records of which all, or all but one respondent's, have one value. Coefficients of regressions are "
@@ -69,7 +70,8 @@ class AuditedMode:
         "too few respondents that a search finds, sums (also with public weights) and sums of squares reveal at "
         "most half of the bits; while there are few classes (of few whole values, or beside sums of squares), each such "
         "class has a second total that fits. Not covered: other unions of classes for dominance and the p percent rule "
-        "(also of products); sums of squares whose values are equal in each of several classes but differ between these; "
+        "(also of products); sums of products of two responses that lie on one line for some records only, taken together "
+        "with each other; sums of squares whose values are equal in each of several classes but differ between these; "
         "insiders who know more than their own records; what sums and sums of squares fix only together, for more than "
         "40 classes, in classes whose values lie 2^30 steps apart or where records stay in an engine; sums at "
         "their least or greatest where no bounds are declared; bits that sums of products of two "
@@ -115,13 +117,14 @@ class AuditedMode:
         order = {c: place for place, c in enumerate(_widest_first(request))}  # as when they were judged
         for c, s in sorted(remember[ANSWERED], key=lambda at: (order[at[0]], at[1])):
             parts = pieces(request.query.statistics[s], self.setting.universe, request.cells[c].records)
-            parts = (*parts, *self._as_before(parts))
+            parts = (*parts, *self._as_before(request.query.statistics[s], parts))
             for piece in parts:
                 self._auditor(piece).replay(piece.row(self.setting.universe), request.release)
             found.update(map(_system, parts))
             if any(p >= len(parts) for place in remember.get("rows", ()) if place[:2] == [c, s] for p in place[2:]):
                 raise _ties_gone(request.release)
-        if not found.issuperset(remember.get("told", ())):
+        # a system of lines is called by its first response, which a further response of the policy may change
+        if not set(map(_kind, found)).issuperset(map(_kind, remember.get("told", ()))):
             raise _ties_gone(request.release)
         self._settle()
 
@@ -164,7 +167,7 @@ class AuditedMode:
         """Release all pieces of a statistic: its value and the pieces; or none, and why."""
         try:
             own = pieces(statistic, self.setting.universe, records)
-            parts = (*own, *self._as_before(own))
+            parts = (*own, *self._as_before(statistic, own))
             marks = {piece.attribute: self._auditor(piece).mark() for piece in parts}
             with np.errstate(all="ignore"):
                 reason = self._own_rules(statistic, records, own)
@@ -188,9 +191,17 @@ class AuditedMode:
             return StaffReason("not auditable", str(err))
         return value, own
 
-    def _as_before(self, parts: tuple[Piece, ...]) -> Iterator[Piece]:
-        """What sums reveal of values that changed in one way; none are looked for where refusals may not depend on values."""
-        return as_before(self.setting.universe, parts) if self.by_value else iter(())
+    def _as_before(self, statistic: Statistic, parts: tuple[Piece, ...]) -> Iterator[Piece]:
+        """What sums reveal of values that changed in one way; none are looked for where refusals may not depend on values.
+
+        Sums of tied responses count as released too, but not where one system has the lines that tie them: it is exact.
+        """
+        if not self.by_value:
+            return iter(())
+        universe, asked = self.setting.universe, statistic.variables
+        systems = [universe.before(name) for name in asked if name in universe.policy.responses]
+        exact = {name for own in systems if own is not None for name in (layer.response for layer in own.layers)}
+        return as_before(universe, tuple(p for p in parts if not (set(p.responses) - {*asked}) & exact))
 
     def _with_squares(self, names: Iterable[str]) -> StaffReason | None:
         """Why sums and sums of squares of some responses must not stand together, or None."""
@@ -381,10 +392,15 @@ def _system(piece: Piece) -> str:
     return "*".join(piece.attribute)
 
 
+def _kind(system: str) -> str:
+    """A system by its responses, or that it is one of lines between responses or versions."""
+    return "*".join(AS_BEFORE if name.endswith(AS_BEFORE) else name for name in system.split("*"))
+
+
 def _ties_gone(entry: int) -> LedgerError:
     return LedgerError(
-        f"ledger: entry {entry} told about responses that its query no longer touches: ties or responses of the policy were "
-        "taken away. Name them again in the policy (`tied`); until then the data set stays closed.",
+        f"ledger: entry {entry} told about responses that its query no longer touches: ties, responses or filters of the policy "
+        "were taken away. Name them again in the policy; until then the data set stays closed.",
         entry=entry,
     )
 
