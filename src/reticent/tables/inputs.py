@@ -6,7 +6,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Floats, Mask
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.errors import DataError, PlanError
 from reticent.data.cells import CellStatus
 from reticent.data.published_table import COUNT, MAGNITUDE, WEIGHTED
@@ -19,6 +19,7 @@ from reticent.tables.attack.public import floor_of
 from reticent.tables.costs import cost_of
 from reticent.tables.floors import known_floors
 from reticent.tables.problem import SuppressionProblem
+from reticent.tabulation.assemble import RECORDS
 
 WHOLE = 2_000
 """Up to this many cells whole numbers that are not plain counts are attacked as whole numbers."""
@@ -216,13 +217,21 @@ def _check_bounds(table: Table, low: Floats, high: Floats) -> None:
 
 def _partners(table: Table) -> dict[int, frozenset[int]]:
     """The respondents of each cell that has two or more, but not more than may join, as far as their names are there."""
-    name = table.judged_variable
-    if not table.counted or name is None or name not in table.respondents.measures:
+    units, counts = _names(table), table.respondents.counts
+    if units is None:
         return {}
-    units, counts = table.respondents.measures[name].top_units, table.respondents.counts
     few = np.flatnonzero((counts >= 2) & (counts <= min(units.shape[1], MAX_COALITION)))
     named = {int(cell): frozenset(units[cell, : counts[cell]].tolist()) for cell in few}
     return {cell: who for cell, who in named.items() if len(who) == counts[cell] and min(who) >= 0}
+
+
+def _names(table: Table) -> Ints | None:
+    """Who the first respondents of each cell are; None where nobody is known by name.
+
+    In a table of counts that is so where every record is a respondent of its own: cells with the same one are one cell.
+    """
+    measure = table.respondents.measures.get(table.judged_variable or RECORDS) if table.counted else None
+    return None if measure is None else measure.top_units
 
 
 def _single_respondents(table: Table, relations: Relations) -> NDArray[np.int64] | None:
@@ -230,11 +239,8 @@ def _single_respondents(table: Table, relations: Relations) -> NDArray[np.int64]
 
     A finished table does not say who it is; but a total of one respondent has the respondent of its part.
     """
-    name = table.judged_variable
-    if not table.counted or name is None or name not in table.respondents.measures:
-        return None
-    units = table.respondents.measures[name].top_units
-    if units.shape[1] == 0:
+    units = _names(table)
+    if units is None or units.shape[1] == 0:
         return None
     single = table.respondents.counts == 1
     label = singles_by_relations(single, relations)

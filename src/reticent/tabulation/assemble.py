@@ -66,7 +66,8 @@ class Maker:
 def view_of(maker: Maker, spec: TableSpec, scales: Scales) -> tuple[Cells, Respondents]:
     """All cells, and what the rules see of each; who has no value of the response is no respondent of its sums."""
     length = _list_length(spec.top, scales)
-    tops = {name: length if name in spec.measures else 1 for name in maker.values}
+    # counts have no contributions to compare, but who is in a cell must be known by name there as well
+    tops = {name: length if name in spec.measures or name == RECORDS else 1 for name in maker.values}
     cells = maker.cells(tops, "all")
     measures = {name: _measure(cells, name, scales) for name in maker.values}
     judged_name = spec.shadow or spec.response

@@ -264,7 +264,8 @@ def _alone(units: EngineUnits, dimensions: tuple[Dimension, ...], spec: TableSpe
 
     def cells(tops: Mapping[str, int], who: Who) -> Cells:
         if who not in found:
-            base = _cells(units.cells(tops, spec.measures, who=who, progress=progress), dimensions)
+            named = [name for name in tops if name in spec.measures or name == RECORDS]
+            base = _cells(units.cells(tops, named, who=who, progress=progress), dimensions)
             found[who] = roll_up(base, dimensions) if len(base) else base
         return found[who]
 
