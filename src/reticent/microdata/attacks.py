@@ -18,6 +18,7 @@ from reticent.microdata.risk.known_linkage import KnownLinkage, known_linkage
 from reticent.microdata.risk.linkage_causes import Cause
 from reticent.microdata.risk.recount import Recount, recount
 from reticent.microdata.risk.restored import Restored, restore
+from reticent.microdata.risk.told_outside import ToldOutside, told_outside
 from reticent.microdata.risk.traces_left import OrderLeft, WeightsLeft, order_left, weights_left
 
 
@@ -26,7 +27,7 @@ class FileAttacks:
     """What each attack found; None where it could not be tried, with the reason in `not_tried`.
 
     `restored` has what published variables tell of hidden keys; recount, linkage and households use it. `causes` are the
-    variables that make linkage succeed, where that was looked for.
+    variables that make linkage succeed, where that was looked for; `outside` names what tells a key to somebody who knows more.
     """
 
     restored: Restored | None = field(default=None, repr=False)
@@ -37,6 +38,7 @@ class FileAttacks:
     intervals: Mapping[str, float] | None = None
     weights: WeightsLeft | None = None
     order: OrderLeft | None = None
+    outside: tuple[ToldOutside, ...] = ()
     not_tried: Mapping[str, str] = field(default_factory=dict)
 
     def seen(self, masked: Masked) -> Masked:
@@ -88,6 +90,7 @@ def attack_file(
         intervals=_intervals(masked, settings),
         weights=weights_left(trace, masked.data),
         order=order_left(original, released, shuffled=shuffled),
+        outside=() if counted is None else told_outside(trace, data, wanted),
         not_tried=reasons,
     )
 

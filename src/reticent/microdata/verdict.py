@@ -67,7 +67,8 @@ def _recount(attacks: FileAttacks, limit: float) -> Found:
         text += f"; {', '.join(found.together)} went to other records together, where they are found"
     if found.left_out:
         text += f"; who leaves out {', '.join(found.left_out)}, which chance has changed, finds more"
-    return worst, limit, text + restored_text(attacks.restored)
+    outside = "".join(f"; {one.text}" for one in attacks.outside)
+    return worst, limit, text + restored_text(attacks.restored) + outside
 
 
 def restored_text(found: Restored | None) -> str:

@@ -313,6 +313,14 @@ class Hidden:
         tries = np.bincount(group[asked], weights=amounts[asked], minlength=n_groups)
         return np.asarray(right & self.open & (hits >= MOSTLY * tries)[group])
 
+    def of_one_value(
+        self, group: Ints | NDArray[np.int32], n_groups: int, amounts: Ints | Floats, *, trials: int
+    ) -> Mask:
+        """Records of groups that show one value, more often than chance makes such groups."""
+        shown, mode, most = self._modes(group, n_groups, amounts)
+        believed = _believed(shown, most, self.shares[mode], self, trials) & (shown == most)
+        return np.asarray(believed[group] & (self.seen >= 0))
+
     def _modes(
         self, group: Ints | NDArray[np.int32], n_groups: int, amounts: Ints | Floats
     ) -> tuple[Floats, Ints, Floats]:

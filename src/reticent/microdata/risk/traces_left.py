@@ -73,7 +73,7 @@ def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
         if nearby is not None:
             told |= nearby.one_code(trace.original.encoded(key).codes.astype(np.int64))
         told |= _beside_another(trace.original, own, key, others)
-        told &= _coarser(trace, masked, key)
+        told &= coarser(trace, masked, key)
         found[key] = int((told | _narrowed(trace.original, masked, own, key)).sum()), int(told.sum())
     worst = max(found, key=lambda key: found[key], default=None)
     if worst is None or not found[worst][0]:
@@ -269,7 +269,7 @@ def _one_code(trace: Trace, own: NDArray[np.int64], weight: NDArray[np.int64], k
     return np.asarray((low == high)[weight] & (true >= 0))
 
 
-def _coarser(trace: Trace, masked: Microdata, key: str) -> NDArray[np.bool_]:
+def coarser(trace: Trace, masked: Microdata, key: str) -> NDArray[np.bool_]:
     """Records that do not show the key as finely as it is: dropped, blank, or one code for several."""
     if key not in masked.schema:
         return np.ones(masked.n_records, dtype=bool)
