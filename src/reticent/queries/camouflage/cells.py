@@ -156,12 +156,12 @@ def cells_of(bands: Bands, points: Whole, offsets: NDArray[np.float64]) -> tuple
 
 
 def _in_words(bands: Bands, points: Whole) -> tuple[int, int] | None:
-    """The bands that hold the points, if 62 bits are enough to reckon with them; it changes the speed only."""
+    """The bands that hold the points, if 62 bits are enough for sums of their ends; it changes the speed only."""
     if points.dtype == object or not len(points):
         return None
     first = bisect_right(bands.edges, int(points.min())) - 1
     last = bisect_right(bands.edges, int(points.max()))
     ends, sizes = bands.edges[first : last + 1], bands.sizes[first:last]
-    if max(map(abs, ends)) >= SAFE or max(sizes) >= 2 ** (62 - BITS):
+    if 2 * max(map(abs, ends)) * len(points) >= SAFE or max(sizes) >= 2 ** (62 - BITS):
         return None
     return first, last

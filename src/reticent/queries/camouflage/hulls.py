@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.arrays import Floats, Ints
-from reticent.queries.camouflage.cells import Measured
+from reticent.queries.camouflage.cells import SAFE, Measured
 from reticent.queries.fixed import Whole
 
 MOST_OPEN = 64
@@ -209,7 +209,7 @@ def hull_of(measured: Measured, cells: Cells, block: Ints, insiders: int, half: 
     low, high = cells.ends
     n_blocks = int(block.max(initial=-1)) + 1
     widths = cells.last - cells.first
-    over = measured.numerators - cells.first * measured.denominator
+    over = _above_first(measured, cells.first)
     totals = [_by_block(amounts, block, n_blocks) for amounts in (over, widths, cells.first, low, high)]
     # values between grid points may lie half a step beyond a cell's first and last one
     reach = _widest(widths, block, n_blocks, insiders + 1) + (0 if cells.whole else insiders + 1)
@@ -222,6 +222,18 @@ def hull_of(measured: Measured, cells: Cells, block: Ints, insiders: int, half: 
         if end < width:
             most[number] = min(most[number], 2 * (first + end) + beyond)
     return Hull(half, low, high, block, least, most)
+
+
+def _above_first(measured: Measured, first: Whole) -> Whole:
+    """How far values lie above the first grid points of their cells, in whole numbers that all sums of them fit in.
+
+    Cells may be far wider than values are large, so that the values alone do not say how many bits it takes.
+    """
+    ends = [int(end) for own in (first, measured.points) for end in (own.max(initial=0), own.min(initial=0))]
+    most = (max(map(abs, ends)) + 1) * measured.denominator * (len(first) + 1)
+    words = most < SAFE and measured.numerators.dtype != object
+    numerators, first = (own.astype(np.int64 if words else object) for own in (measured.numerators, first))
+    return np.asarray(numerators - first * measured.denominator)
 
 
 def _by_block(amounts: Whole, block: Ints, n_blocks: int) -> Whole:

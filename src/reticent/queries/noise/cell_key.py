@@ -83,6 +83,8 @@ class CellKeyMode:
         "answers are near the truth: the difference of two answers is the true one plus the noise of both, and over many "
         "different sets the noise averages out",
         "a set without records is counted as 0 without noise, so a count above 0 reveals that somebody is in the set",
+        "two conditions with different answers select different records, so a set added to another one shows whether somebody is "
+        "in it, although its own noisy count may be 0",
         "a refused sum tells no more than the noisy count of its respondents; a sum that is answered may be of one respondent, "
         "with noise in proportion to that one's value",
         "no sum of contributions of one sign changes it, and where nobody contributes anything, the sum is answered as 0",
