@@ -2,7 +2,8 @@
 
 Families: `missing` and `missing-2` (wages of all, of men and of women, of firms with several plants, attacked by each firm or by
 each two together), `linked`, `linked-empty` and `linked-undeclared` (counts by a × b and by a × k; the last two hide
-empty cells). Where tables are written, an attacker who has the CSV files counts what they find.
+empty cells), `levels-empty` (as `linked-empty`, with fewer levels of a in the second table). Where tables are written, an
+attacker who has the CSV files counts what they find.
 """
 
 import itertools
@@ -27,7 +28,7 @@ from reticent.tables.rules import PPercent, Threshold
 
 MINIMUM = Threshold(3, protection=20)
 WAGES = ("wages", "of_men", "of_women")
-FAMILIES = ("missing", "missing-2", "linked", "linked-empty", "linked-undeclared")
+FAMILIES = ("missing", "missing-2", "linked", "linked-empty", "linked-undeclared", "levels-empty")
 
 
 def written(result: ProtectedTable, folder: Path) -> list[tuple[str, Path]]:
@@ -91,6 +92,8 @@ def linked(rng: np.random.Generator, family: str, folder: Path) -> int:
     schema = Schema(tuple(Variable(n, role=Role.KEY, codes=codes[n] if declared else ()) for n in codes))
     digits = (1, 1) if declared else ()
     specs = [TableSpec((DimensionSpec("a", digits=digits), DimensionSpec(name))) for name in "bk"]
+    if family == "levels-empty":
+        specs[1] = TableSpec((DimensionSpec("a", digits=digits, level=1), DimensionSpec("k")))
     data = Microdata.of(pl.DataFrame(columns), schema)
     result = protect_table(data, specs, rules=(MINIMUM,), hide_empty=empty, time_limit=20)
     known = Knowledge(counts=frozenset({"count"}), least={"count": 1.0}, hides_empty=empty)

@@ -135,3 +135,26 @@ def test_levels_end_at_what_is_known_whatever_is_hidden(hide_empty: bool) -> Non
     rows += [("21", "b0", "k1"), ("12", "b0", "k2"), ("12", "b0", "k1")]
     codes = {"a": ("10", "12", "21"), "b": ("b0", "b1"), "k": ("k0", "k1", "k2")}
     assert linked(rows, codes, hide_empty=hide_empty).exposed == ()
+
+
+def test_a_table_with_fewer_levels_beside_it_says_nothing_new(tmp_path: Path) -> None:
+    # nobody has 23, so that 2 and 21 have the same people; who took that for known took 23 for known to be empty
+    rows = [("10", k) for k in ("k0",) * 4 + ("k1",)] + [("12", k) for k in ("k0",) * 3 + ("k1",) * 2]
+    rows += [("21", k) for k in ("k0",) * 3 + ("k1",)]
+    codes = {"a": ("10", "12", "21", "23"), "k": ("k0", "k1")}
+    schema = Schema(tuple(Variable(name, role=Role.KEY, codes=own) for name, own in codes.items()))
+    data = Microdata.of(pl.DataFrame(rows, schema=["a", "k"], orient="row"), schema)
+    fine, coarse = (DimensionSpec("a", digits=(1, 1)), DimensionSpec("a", digits=(1, 1), level=1))
+    specs = [TableSpec((own, DimensionSpec("k"))) for own in (fine, coarse)]
+    result = protect_table(data, specs, rules=(Threshold(3, protection=20),), hide_empty=True, time_limit=20)
+    known = Knowledge(counts=frozenset({"count"}), hides_empty=True)
+    release = read_release(written(result, tmp_path), {"a": {code: code[0] for code in codes["a"]}})
+    attack = Attack(release, known, own_bounds(release, known))
+    for cell, shown in release.cells.items():
+        n = sum(all(row["ak".index(name)].startswith(code) for name, code in cell[1]) for row in rows)
+        if shown.status == "hidden":
+            low, high = attack.ends(cell)
+            assert high - low >= 1
+            assert high >= 3 or n == 0
+        else:
+            assert n == 0 or n >= 3

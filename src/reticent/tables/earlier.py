@@ -122,7 +122,7 @@ def _mark(
 ) -> None:
     """Mark what a release shows, what it hides, and in which of the hidden cells everybody knows somebody to be.
 
-    That is so in all of them, unless the release hides a cell without anybody: then it did not tell empty cells apart.
+    That is so in all of them, unless the release says that empty cells may be among them, or hides one: a file does not say it.
     """
     table, members = system.parts[number], system.members[number]
     _check_dimensions(release, table)
@@ -155,5 +155,5 @@ def _mark(
         else:
             unseen.append(cell)
     hidden[members[unseen]] = True
-    if (table.values[unseen] > 0).all():
+    if not release.hides_empty and (table.values[unseen] > 0).all():
         present[members[unseen]] = True

@@ -63,6 +63,14 @@ class CodeColumns:
             tables.append(tuple(numbers))
         return cls(sources[0][0], tuple(columns), tuple(tables))
 
+    def levels_of_one(self, one: int, other: int) -> bool:
+        """Whether two columns are one variable by fewer and by more levels: the codes of one are among those of the other."""
+        first, second = self.columns[one], self.columns[other]
+        if one == other or first.name != second.name:
+            return False
+        few, many = sorted((set(first.codes), set(second.codes)), key=len)
+        return few < many
+
     def together(self, numbers: tuple[int, ...]) -> tuple[Ints, Ints] | None:
         """The combinations of codes of some columns that occur, and the records of each; None: there may be too many."""
         if numbers not in self._kept:

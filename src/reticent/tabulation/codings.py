@@ -109,7 +109,8 @@ def _in_part(columns: CodeColumns, mine: tuple[int, ...], its: tuple[int, ...]) 
     """The limits of two variables, one of which may be two that count as one, and the numbers of their codes."""
     turned = len(its) > 1 or (len(mine) == 1 and its < mine)
     numbers = (*its, *mine) if turned else (*mine, *its)
-    both = columns.together(numbers) if len(set(numbers)) == len(numbers) else None
+    apart = len(set(numbers)) == len(numbers) and not any(columns.levels_of_one(a, b) for a in mine for b in its)
+    both = columns.together(numbers) if apart else None
     if both is None:
         return (), ({}, {})
     texts = [columns.columns[at].codes for at in numbers]
@@ -179,6 +180,11 @@ def _link(columns: CodeColumns, left: tuple[int, int], right: tuple[int, int]) -
     (at, one), (to, other) = left, right
     if one == other:
         codes: dict[tuple[str, ...], int] = {(code,): number for number, code in enumerate(columns.columns[one].codes)}
+        return Link((at,), (to,), (codes, codes), same=True)
+    if columns.levels_of_one(one, other):
+        # their common codes are the same cells; which of the finer codes nobody has is not for everybody to know
+        shared = [code for code in columns.columns[one].codes if code in set(columns.columns[other].codes)]
+        codes = {(code,): number for number, code in enumerate(shared)}
         return Link((at,), (to,), (codes, codes), same=True)
     both = columns.together((one, other) if one < other else (other, one))
     if both is None:
