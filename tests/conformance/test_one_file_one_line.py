@@ -105,7 +105,9 @@ WAVES = FileFormat("toy-waves", "text delimited by waves", _read_lines, _write_l
 
 class LoudMode(OpenMode):
     name: ClassVar[str] = "toy-loud"
-    guarantee: ClassVar[str] = "None at all, and it says so loudly in every answer it gives."
+    guarantee: ClassVar[str] = (
+        "None at all, for the arithmetic attacker too, and it says so loudly in every answer it gives."
+    )
 
 
 @dataclass(frozen=True)

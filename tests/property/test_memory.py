@@ -156,7 +156,7 @@ def test_a_safe_pattern_is_found_if_there_is_one(tmp_path: Path) -> None:
 
 def test_a_safe_rounding_is_found_if_there_is_one(tmp_path: Path) -> None:
     found = [rounded(seed, tmp_path) for seed in (3, 5, 18, 31, 35)]
-    assert found == ["as it came", "refused", "another way", "another way", "refused"]
+    assert found == ["as it came", "refused", "another way", "refused", "refused"]
 
 
 def test_a_row_that_rounding_leaves_out_counts_as_zero(tmp_path: Path) -> None:

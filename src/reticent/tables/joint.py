@@ -358,6 +358,15 @@ def audit_of(found: Audit, joint: Joint, number: int) -> Audit:
     )
 
 
+def of_one_response(
+    found: Audit, problem: SuppressionProblem, outcome: Outcome, joint: Joint | None
+) -> tuple[Audit, SuppressionProblem, Outcome]:
+    """The attack, problem and outcome without the differences, where all tables are of one response with noise of its own."""
+    if joint is None or len(joint.parts) != 1 or not outcome.single:
+        return found, problem, outcome
+    return audit_of(found, joint, 0), joint.parts[0].problem, outcome.single[0]
+
+
 def without_differences(found: Audit, joint: Joint) -> Audit:
     """The attack on the cells that are published; what is known of differences is nobody's cell."""
     mine = found.cells < joint.n_cells

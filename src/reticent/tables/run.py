@@ -31,6 +31,7 @@ from reticent.tables.joint import (
     Judged,
     hidden_alike,
     join,
+    of_one_response,
     outcome_of,
     seen_alone,
     stacked_outcomes,
@@ -62,9 +63,7 @@ from reticent.tabulation.tied_responses import Tie
 _LEAST_SHARE = 0.3  # of the time limit that the search has, however long the tables took to make
 _CHECKS = 2  # attacks on what a method has found: that of the public, and that of respondents
 _INSIDE_SHARE = 0.25  # of the time for the search, what the attack from inside may take where it only informs
-_DECIDED = (
-    0.03  # of the time limit: methods that do not search for a pattern look at the clock after 4 % at the earliest
-)
+_DECIDED = 0.03  # of the time limit: methods that do not search look at the clock after 4 % at the earliest
 _SHORTEST = 1e-3  # seconds that a run is taken to last at least
 _MORE = 1.25  # steps come at the pace of the run that was counted; some more, so that another way ends in time as well
 _COUNTED = 0.25  # of the time limit, in which the steps of a search are counted: its parts have shares of any limit
@@ -446,5 +445,5 @@ def _notes(request: TableRequest, case: _Case, outcome: Outcome, found: Audit) -
     caveat = caveat_of(request.method, counts=counts)
     said += (caveat,) if caveat else ()
     if outcome.noise or not outcome.additive or (counts and outcome.values is not None):
-        said += (noise_note(found, case.judged.problem, outcome),)
+        said += (noise_note(*of_one_response(found, case.judged.problem, outcome, case.joint)),)
     return tuple(dict.fromkeys(said))
