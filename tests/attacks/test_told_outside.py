@@ -1,6 +1,6 @@
 """A district beside a region that is recoded: whoever knows where the district lies has the region, and the verdict says so.
 
-The verdict is by what the file itself shows, and no record shows the region in full. So this is named, not judged.
+The recount is by what the file shows, and no record shows the region in full: it is *not judged* then, and nothing leaves.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ import pytest
 
 import reticent as rt
 from reticent import mask
+from reticent.base.errors import NotProtectedError
 
 SECRET = hashlib.sha256(b"known from outside").digest()
 KEYS = ["region", "sex", "age"]
@@ -53,7 +54,9 @@ def test_the_verdict_names_what_tells_a_key_to_somebody_who_knows_more(drop: boo
     run = protected(frame, drop=drop)
     assert found(frame, run.release(accept_risk="to show the attack").to_frame()) > 0
     assert "1200 records have one code of region by district" in run.verdict["recount"].text
-    assert "not judged" in run.verdict["recount"].text
+    assert str(run.verdict["recount"].state) == "not judged"
+    with pytest.raises(NotProtectedError, match="recount is not judged"):
+        run.release()
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -67,8 +67,9 @@ def _recount(attacks: FileAttacks, limit: float) -> Found:
         text += f"; {', '.join(found.together)} went to other records together, where they are found"
     if found.left_out:
         text += f"; who leaves out {', '.join(found.left_out)}, which chance has changed, finds more"
-    outside = "".join(f"; {one.text}" for one in attacks.outside)
-    return worst, limit, text + restored_text(attacks.restored) + outside
+    text += restored_text(attacks.restored) + "".join(f"; {one.text}" for one in attacks.outside)
+    # who knows how the two go together finds more: within the limit nothing is known of it, above it enough
+    return (None if attacks.outside and worst <= limit else worst), limit, text
 
 
 def restored_text(found: Restored | None) -> str:
