@@ -14,8 +14,10 @@ from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Schema, Variable
 from reticent.tabulation.responses import ties_in_records
 
+FEES = [pytest.param("fee", number, marks=pytest.mark.deep) for number in range(10)]
 
-@pytest.mark.parametrize(("family", "number"), [("sexes", 0), ("sexes", 1), ("sexes", 2), ("status", 0)])
+
+@pytest.mark.parametrize(("family", "number"), [("sexes", 0), ("sexes", 1), ("sexes", 2), ("status", 0), *FEES])
 def test_the_files_tell_no_unsafe_number(family: str, number: int, tmp_path: Path) -> None:
     unsafe, exactly, closely = attacked(family, np.random.default_rng([number, 7]), tmp_path)
     assert unsafe

@@ -14,6 +14,7 @@ from reticent.data.cells import CellStatus
 from reticent.tables.apriori import Knowledge
 from reticent.tables.attack import Audit
 from reticent.tables.floors import known_floors
+from reticent.tables.inputs import WHOLE
 from reticent.tables.joint_respondents import partners_together, sole_respondents
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.movements import Candidates
@@ -23,6 +24,7 @@ from reticent.tables.sum_judge import JointSums
 from reticent.tabulation.joint import TieRows, joint_system, same_codes, starts_of
 from reticent.tabulation.linked import System
 
+_NARROW = 20  # levels of so many times the largest factor of a tie are wide: whole numbers between them do not matter
 _FINE = 0.05  # the tolerance of the joint numbers, as a share of the step of any response
 
 
@@ -96,7 +98,7 @@ def _problem(parts: tuple[Judged, ...], system: System, rows: TieRows, extra: in
     for at, (cells, coefs) in enumerate(behind):
         ends = sum(c * (high[cell] if c > 0 else low[cell]) for cell, c in zip(cells[:-1], coefs[:-1], strict=True))
         high[n + at] = min(high[n + at], max(ends, rows.values[at]))
-    whole = np.concatenate([*(problem.whole for problem in problems), np.zeros(extra, dtype=bool)])
+    whole = np.concatenate([_whole(parts, rows), np.zeros(extra, dtype=bool)])
     return SuppressionProblem(
         values,
         stacked("cost", 0.0),
@@ -116,6 +118,26 @@ def _problem(parts: tuple[Judged, ...], system: System, rows: TieRows, extra: in
         window=_window(problems, extra),
         hides_empty=any(problem.hides_empty for problem in problems),
     )
+
+
+def _whole(parts: tuple[Judged, ...], rows: TieRows) -> Mask:
+    """Cells that everybody knows to be whole: counts, and sums of whole numbers that are tied with factors.
+
+    Where `fee = 5 count + 2 yes`, that fees and yeses are whole narrows small ones. Elsewhere the ends of sums are whole by
+    themselves, and where levels are wide against the factors nobody gains by it.
+    """
+    starts = starts_of([part.system for part in parts])
+    whole = np.concatenate([part.problem.whole for part in parts])
+    primary = np.concatenate([part.problem.primary for part in parts])
+    levels = np.concatenate([part.problem.lower_protection + part.problem.upper_protection for part in parts])
+    tied = [(cells, max(map(abs, coefs))) for cells, coefs in rows.rows if len(cells) > 2 and max(map(abs, coefs)) > 1]
+    factor = max((own for _, own in tied), default=0)
+    if len(whole) > WHOLE or not bool((primary & (levels <= _NARROW * factor)).any()):
+        return whole
+    for number in {int(np.searchsorted(starts, cell, side="right")) - 1 for cells, _ in tied for cell in cells}:
+        if number < len(parts) and parts[number].system.table.decimals == 0:
+            whole[starts[number] : starts[number + 1]] = True
+    return whole
 
 
 def _window(problems: Sequence[SuppressionProblem], extra: int) -> tuple[Floats, Floats] | None:
