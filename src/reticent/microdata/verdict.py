@@ -68,8 +68,8 @@ def _recount(attacks: FileAttacks, limit: float) -> Found:
     if found.left_out:
         text += f"; who leaves out {', '.join(found.left_out)}, which chance has changed, finds more"
     text += restored_text(attacks.restored) + "".join(f"; {one.text}" for one in attacks.outside)
-    # who knows how the two go together finds more: within the limit nothing is known of it, above it enough
-    return (None if attacks.outside and worst <= limit else worst), limit, text
+    # who knows how the two go together finds more, up to a risk of 1: within a lower limit nothing is known of it
+    return (None if attacks.outside and worst <= limit < 1 else worst), limit, text
 
 
 def restored_text(found: Restored | None) -> str:
