@@ -23,7 +23,7 @@ from reticent.microdata.result import ProtectedFile
 from reticent.tabulation.ground import GroundedData
 
 LEAST_VALUES = 6
-"""With fewer different values chance may put two numbers into the same order, and few records are told apart by it."""
+"""With fewer different values, two numbers may rise together by chance, and their order identifies few records."""
 UNKNOWN_TO_ATTACKERS = (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID)
 
 
