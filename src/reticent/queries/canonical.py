@@ -308,9 +308,8 @@ class Universe:
 
     def before(self, response: str) -> Before | None:
         """The values of each version as they were before they all changed in one way; None if they never did."""
-        within = (
-            self.policy.mode == "exact" and len(self._numeric) > 1
-        )  # other modes do not judge two responses together
+        # other modes do not judge two responses together
+        within = self.policy.mode == "exact" and len(self._numeric) > 1
         if len(self.versions) == 1 and not within:
             return None
         if self._before is None:

@@ -60,9 +60,8 @@ class Layer:
         if not within or self.response < earlier.response:
             return False
         found = list(lines_in_common(earlier.values[there], self.values[here], [codes[here] for codes in self.groups]))
-        return bool(found) and not (
-            len(found) == 1 and len(found[0][0]) == len(here)
-        )  # one line for all is a plain tie
+        plain_tie = len(found) == 1 and len(found[0][0]) == len(here)  # one line for all
+        return bool(found) and not plain_tie
 
 
 @dataclass(frozen=True)

@@ -165,9 +165,8 @@ def _length(vector: Ints, start: Ints) -> int:
     total, *parts = np.split(vector, start[1:])
     moved, length = int(total[0]), 0
     for part in parts:
-        values, many = np.unique(
-            np.append(part, 0), return_counts=True
-        )  # the most frequent code, which is left out, has 0
+        # the most frequent code, which is left out, has 0
+        values, many = np.unique(np.append(part, 0), return_counts=True)
         off = int(values[np.argmax(many)])
         moved, length = moved + off, length + len(part) + 1 - int(many.max())
     return length + bool(moved)
