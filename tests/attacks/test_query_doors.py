@@ -62,6 +62,38 @@ def test_an_anchor_that_goes_while_the_database_is_open_closes_it() -> None:
         db.ask(ALL, user="u")
 
 
+WIDE = "\n[policy.bounds.pay]\nlow = 0\nhigh = 1000\n"
+
+
+@pytest.mark.parametrize(
+    "more, wrong",
+    [
+        (WIDE, "9000"),
+        ('mode = "camouflage"' + WIDE, "9000"),
+        ('mode = "simulatable"\n' + WIDE.replace("1000", "1\ninteger = true"), "5"),
+    ],
+)
+def test_records_that_do_not_open_can_be_corrected(more: str, wrong: str, tmp_path: Path) -> None:
+    """The sentence says so; the ledger had the wrong records on record and refused the right ones."""
+    path = database_file(tmp_path, more)
+    good = (tmp_path / "pay.csv").read_text()
+    if "integer" in more:
+        good = good.splitlines()[0] + "".join(f"\np{i},{'ab'[i == 11]},{i % 2}" for i in range(12)) + "\n"
+    lines = good.splitlines()
+    lines[3] = lines[3].rsplit(",", 1)[0] + "," + wrong
+    (tmp_path / "pay.csv").write_text("\n".join(lines) + "\n")
+    with pytest.raises(ReticentError, match="correct"):
+        open_database(path)
+    assert not list(tmp_path.glob("*-wal")), "a ledger that is not served is closed"
+    (tmp_path / "pay.csv").write_text(good)
+    db = open_database(path)
+    assert [e.kind for e in db._ledger.entries()] == ["ledger", "version"]
+    db.close()
+    (tmp_path / "pay.csv").write_text("\n".join(lines[:-1]) + "\n")
+    with pytest.raises(ReticentError):
+        open_database(path)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_forked_process_answers_nothing() -> None:
     """Locks are shared over a fork, so parent and child could decide at the same time."""
@@ -87,6 +119,22 @@ def test_a_ledger_named_as_memory_is_a_file(tmp_path: Path, monkeypatch: pytest.
     assert told(db, ALL) == 10
     db.close()
     assert told(rt.open_database(data, ledger=":memory:", **options), OTHERS) is None
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("largest", [5e-324, 1e300, 1.7976931348623157e308])
+def test_noise_on_the_largest_numbers_is_answered_or_refused(largest: float, tmp_path: Path) -> None:
+    """A noisy sum beyond floating-point numbers ended in an error of Python, after a warning with a path of the program."""
+    import reticent as rt
+
+    table = pl.DataFrame({"dep": list("aaab") * 5, "pay": [1.0, 2.0, 3.0, 4.0] * 4 + [1.0, largest, 2.0, 3.0]})
+    data = rt.load(table, keys=["dep"], sensitive=["pay"])
+    options = {"cell-key": {"sums": {"small": 0.2}}}
+    policy = rt.Policy(mode="cell-key", filters=("dep",), responses=("pay",), options=options)
+    for number in range(8):
+        db = rt.open_database(data, policy=policy, secret=SECRET[::-1] + bytes([number]), ledger=tmp_path / str(number))
+        for what in ("SUM", "AVG"):
+            assert db.ask(f"SELECT {what}(pay) FROM data", user="u").as_json()["code"] in ("OK", "RISK")
 
 
 WRONG: dict[str, dict[str, Any]] = {

@@ -1,5 +1,6 @@
 """Attacks on the modes that answer with noise or from subsamples; each succeeds on what version 0.1.0 answered."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,22 @@ def test_padding_does_not_average_what_is_dropped(pads: int) -> None:
     assert bits_by_padding(before["pairs"]) == before["truth"]
     for target in range(PADDED):
         assert sum(None not in pair for pair in now["pairs"][target::PADDED]) <= 4
+    assert bits_by_padding(now["pairs"]) != now["truth"]
+
+
+def test_the_manual_says_how_often_an_attacker_errs_after_so_many_pairs() -> None:
+    from reticent.queries.analysis.pairs import attacker_error
+
+    text = (Path(__file__).parents[2] / "docs/how-to/queries.md").read_text(encoding="utf-8")
+    lines = [
+        line.strip("| ").split(" | ")
+        for line in text.partition("| pairs, q |")[2].partition("\n\n")[0].splitlines()[2:]
+    ]
+    assert len(lines) == 6
+    for pairs, *errors in lines:
+        for drop, error in zip((3, 5, 7), errors, strict=True):
+            decimals = len(error.partition(".")[2])
+            assert f"{attacker_error(drop, int(pairs.split()[0])):.{decimals}f}" == error
 
 
 def test_the_stated_error_of_the_attacker_is_that_of_a_simulation() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reference.audit_oracle import Oracle, System
+from reference.audit_oracle import Oracle, Span, System
 from reticent.base.randomness import as_secret
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
@@ -292,7 +292,19 @@ def compare_joint(seed: int) -> tuple[str, int, int]:
         undecided += unknown
         assert unknown or isinstance(decision.result, Answer) == expected, f"seed {seed}, query {number}"
         verdicts.append(expected)
+    if minimum >= 3:
+        check_insiders(oracle.systems["x"].rows, owner)
     return "safe" if all(verdicts) else "jointly" if alone else "alone", undecided, len(verdicts)
+
+
+def check_insiders(rows: list[tuple[int, ...]], owner: list[int]) -> None:
+    """What was answered lets nobody who knows all own records compute a combination of another respondent's."""
+    for who in set(owner):
+        left = [i for i, o in enumerate(owner) if o != who]
+        full = len(Span([[row[i] for i in left] for row in rows]).rows)
+        for other in set(owner) - {who}:
+            rest = [i for i in left if owner[i] != other]
+            assert len(Span([[row[i] for i in rest] for row in rows]).rows) == full, f"{who} computes {other}"
 
 
 def check_joint(seeds: range) -> None:

@@ -22,6 +22,7 @@ from reticent.queries.engine import Engine
 from reticent.queries.language import Query, ask_for
 from reticent.queries.policy import MOST_TEXT
 from reticent.queries.refusals import Answer, Refusal
+from reticent.queries.users import normal_user
 from reticent.queries.versions import name_sets, open_universe
 
 __all__ = ["MOST_TEXT", "Answer", "Refusal", "answer_query", "decisions_of", "open_database", "read_version"]
@@ -112,6 +113,7 @@ def answer_query(
     """Ask one query of a database file, or of a database that is open; the decision is in the ledger when this returns."""
     if isinstance(source, ProtectedDatabase):
         return source.ask(question, user=user)
+    normal_user(user)  # before a ledger is begun: who cannot ask leaves nothing behind
     database = open_database(source)
     try:
         return database.ask(question, user=user)

@@ -309,11 +309,11 @@ class Universe:
     def before(self, response: str) -> Before | None:
         """The values of each version as they were before they all changed in one way; None if they never did."""
         # other modes do not judge two responses together
-        within = self.policy.mode == "exact" and len(self._numeric) > 1
+        within = self.policy.mode == "exact" and len(self.numeric) > 1
         if len(self.versions) == 1 and not within:
             return None
         if self._before is None:
-            layers = [self._layer(name, v) for name in self._numeric for v in range(len(self.versions))]
+            layers = [self._layer(name, v) for name in self.numeric for v in range(len(self.versions))]
             groups = related(layers, within=within)
             parts = [tuple(layer for layer in layers if layer.response in group) for group in groups]
             made = [Before.of(part, within=within) for part in parts]
@@ -325,11 +325,12 @@ class Universe:
     @property
     def risen(self) -> dict[str, Before]:
         """Responses of which some values rose by an amount since an earlier version: sums of products then reveal more."""
-        found = {name: self.before(name) for name in self._numeric}
+        found = {name: self.before(name) for name in self.numeric}
         return {name: own for name, own in found.items() if own is not None and any(own.amounts)}
 
     @property
-    def _numeric(self) -> list[str]:
+    def numeric(self) -> list[str]:
+        """The responses that are numbers, of earlier policies too."""
         names = dict.fromkeys((*self.policy.responses, *self.answered))
         return [name for name in names if self.current.schema[name].kind is Kind.NUMERIC]
 
@@ -345,12 +346,15 @@ class Universe:
 
     def _link(self, label: str, names: tuple[str, ...]) -> Columns:
         """Group the units of all versions by the atoms they lie in."""
-        before = self.before(names[0].removesuffix(AS_BEFORE)) if names[0].endswith(AS_BEFORE) else None
+        old = [name for name in names if name.endswith(AS_BEFORE)]
+        before = self.before(old[0].removesuffix(AS_BEFORE)) if old else None
         known = sorted(self.known_entities())
         layers = range(len(self.versions)) if before is None else [layer.version for layer in before.layers]
         stacked = Stacked([self.versions[v] for v in layers], [], [self._entities[v] for v in layers], [])
         if before is not None:
-            return link_before(label, before, len(names), stacked, known, self.risen)
+            others = [name for name in names if name not in old]
+            more = [self.versions[v].data.numbers((other,))[:, 0] for other in others for v in layers]
+            return link_before(label, before, len(old), replace(stacked, values=more), known, self.risen)
         values = [self._values(version, names) for version in self.versions]
         stacked = replace(stacked, values=values, marks=[np.zeros((len(own), 0), dtype=np.int64) for own in values])
         return stacked.columns(label, known, different=len(set(names)) > 1)[0]

@@ -32,7 +32,8 @@ class Columns:
     column c are `units[start[c]:start[c + 1]]`, with their respondents and exact values. `factors` are the values of the
     two responses where the unknowns are products of different ones. Where values of one version follow lines over those of
     another, `weights[v]` is what an unknown counts for in version v, `lines[v]` the line that it follows there, and
-    `amounts[name][v]` by how much the response `name` of its record rose besides.
+    `amounts[name][v]` by how much the response `name` of its record rose besides. `unit_at[v]` is the unit of each record of
+    version v (−1: none).
     """
 
     name: str
@@ -44,6 +45,7 @@ class Columns:
     weights: tuple[Whole, ...] = ()
     lines: tuple[NDArray[np.int64], ...] = ()
     amounts: Mapping[str, tuple[Whole, ...]] = field(default_factory=dict)
+    unit_at: tuple[NDArray[np.int64], ...] = ()
     _largest: dict[int, Whole] = field(default_factory=dict, repr=False, compare=False)
 
     @property

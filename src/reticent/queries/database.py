@@ -96,10 +96,16 @@ class ProtectedDatabase:
                 create=chosen.create,
                 adopt_anchor=chosen.adopt_anchor,
             )
-        check_versions(self._ledger, universe)
-        if chosen.streams is not None:
-            self._name_streams(chosen.streams)
-        self._engine = Engine(universe, policy, own.child("queries"), self._ledger, beside=beside)
+        try:
+            check_versions(self._ledger, universe)
+            if chosen.streams is not None:
+                self._name_streams(chosen.streams)
+            self._engine = Engine(universe, policy, own.child("queries"), self._ledger, beside=beside)
+            self._engine.begin()
+        except BaseException:
+            if self._ledger is not ledger:
+                self._ledger.close()
+            raise
 
     def __repr__(self) -> str:
         return f"<ProtectedDatabase {self.name!r} version {self._engine.universe.current.name!r}, mode {self.policy.mode!r}>"

@@ -52,12 +52,13 @@ from reticent.queries.recorded import (
 )
 from reticent.queries.refusals import RISK, Answer, Code, Refusal, Row, StaffReason
 from reticent.queries.users import normal_user
+from reticent.queries.versions import write_versions
 from reticent.queries.wire import query_from_json, query_to_json, value_from_json, value_to_json
 from reticent.queries.written import written_name
 
 EVERYBODY = "*"
 STREAMS = "streams"
-SNAPSHOT_FORMAT = 6
+SNAPSHOT_FORMAT = 7
 WORTH_STORING = 200
 
 
@@ -83,6 +84,12 @@ class Engine:
         self._check_releases(ledger.entries())
         self._stored = 0
         self._read()
+
+    def begin(self) -> None:
+        """Write down the versions of the data; until it can be asked, a database leaves its owner free to correct them."""
+        with self.ledger.turn() as turn:
+            self._catch_up(turn)
+            write_versions(turn, self.ledger, self.universe)
 
     @property
     def mode(self) -> Mode:

@@ -28,6 +28,7 @@ AS_BEFORE = "~"
 FEWEST, SHARE = 5, 0.5
 NEARLY, EXACTLY, NARROW = 1e-3, 1e-9, 0.02
 MOST_DIGITS = 6
+PAIRS, SCORED = 96, 300
 ROUNDEST, FINEST = -12, 15
 
 
@@ -233,21 +234,53 @@ def _on_a_line(old: Floats, new: Floats, narrow: float) -> tuple[Mask, Fraction]
     """Which points lie on the line that most of them lie on, up to the rounding of both, and its slope."""
     if len(np.unique(old)) < FEWEST:
         return None
-    order = np.argsort(old, kind="stable")
-    half = len(old) // 2
-    run, rise = (v[order[half : 2 * half]] - v[order[:half]] for v in (old, new))
-    slope = float(np.median(rise[run > 0] / run[run > 0])) if bool((run > 0).any()) else 0.0
-    exactly = _follow(old, new, slope, EXACTLY * float(np.abs(new).max()))
+    lines = _through_pairs(old, new)
+    exact = EXACTLY * float(np.abs(new).max())
+    slope = _best(old, new, lines, np.full(len(new), exact))
+    exactly = _follow(old, new, slope, exact)
     if exactly is not None:  # whole numbers of few digits too: everybody is a year older
         return exactly
+    blurred = unit_of(new) + float(np.median(np.abs(lines[0]))) * unit_of(old)
+    slope = _best(old, new, lines, blurred + NEARLY * np.abs(new))
     rounding = unit_of(new) + abs(slope) * unit_of(old)
     near = _within(old, new, slope, rounding + NEARLY * np.abs(new))
     if slope == 0.0 or len(np.unique(old[near])) < FEWEST:
         return None
+    allowed = rounding + exact
     slope = float(np.polyfit(old[near], new[near], 1)[0])
-    allowed = rounding + EXACTLY * float(np.abs(new).max())
+    near = _within(old, new, slope, np.full(len(new), 2 * allowed))  # without points that are near by chance
+    if len(np.unique(old[near])) >= FEWEST:
+        slope = float(np.polyfit(old[near], new[near], 1)[0])
     found = _follow(old, new, slope, allowed)
     return None if found is None or allowed > narrow * float(new[found[0]].std()) else found
+
+
+def _through_pairs(old: Floats, new: Floats) -> tuple[Floats, Floats]:
+    """Slopes and amounts of the lines through many pairs of points.
+
+    If half of the points lie on one line, so do both points of each fourth pair: the median of all slopes may be another one.
+    """
+    n = len(old)
+    if n * (n - 1) // 2 <= PAIRS:
+        one, other = np.triu_indices(n, 1)
+    else:  # always the same pairs: a ledger means the same whenever it is opened
+        one, other = np.random.default_rng(0).integers(0, n, (2, PAIRS))
+    order = np.argsort(old, kind="stable")
+    one, other = np.append(one, order[: n // 2]), np.append(other, order[n // 2 : 2 * (n // 2)])
+    run = old[other] - old[one]
+    slopes = (new[other] - new[one])[run != 0] / run[run != 0]
+    middle = np.median(slopes[-(n // 2) :])
+    slopes, one = slopes[:PAIRS], one[run != 0][:PAIRS]
+    levels = np.append(new[one] - slopes * old[one], np.median(new - middle * old))
+    return np.append(slopes, middle), levels
+
+
+def _best(old: Floats, new: Floats, lines: tuple[Floats, Floats], allowed: Floats) -> float:
+    """The slope of the line that most points are near."""
+    some = np.arange(len(old)) if len(old) <= SCORED else np.random.default_rng(0).integers(0, len(old), SCORED)
+    slopes, levels = lines
+    left = new[some] - slopes[:, None] * old[some] - levels[:, None]
+    return float(slopes[int(np.argmax((np.abs(left) <= 2 * allowed[some]).sum(axis=1)))])
 
 
 def _follow(old: Floats, new: Floats, slope: float, allowed: float) -> tuple[Mask, Fraction] | None:
@@ -255,10 +288,10 @@ def _follow(old: Floats, new: Floats, slope: float, allowed: float) -> tuple[Mas
     follow = _within(old, new, slope, np.full(len(new), allowed))
     if slope == 0.0 or np.mean(follow) < SHARE or len(np.unique(old[follow])) < FEWEST:
         return None
-    return follow, _simple(slope, allowed / float(np.ptp(old[follow])))
+    return follow, simple_fraction(slope, allowed / float(np.ptp(old[follow])))
 
 
-def _simple(slope: float, within: float) -> Fraction:
+def simple_fraction(slope: float, within: float) -> Fraction:
     """A fraction near a slope with few digits: two lines with the same rate must have the same one."""
     exact = Fraction(slope)
     for digits in range(1, MOST_DIGITS):
@@ -269,5 +302,11 @@ def _simple(slope: float, within: float) -> Fraction:
 
 
 def _within(old: Floats, new: Floats, slope: float, allowed: Floats) -> Mask:
+    """Which points are near the line of this slope that most are near."""
     left = new - slope * old
-    return np.asarray(np.abs(left - np.median(left)) <= allowed, dtype=bool)
+    width = 2 * float(np.median(allowed))
+    ordered = np.sort(left)
+    inside = np.searchsorted(ordered, ordered + width, side="right") - np.arange(len(ordered))
+    first = int(np.argmax(inside))
+    middle = float(np.median(ordered[first : first + inside[first]]))
+    return np.asarray(np.abs(left - middle) <= allowed, dtype=bool)

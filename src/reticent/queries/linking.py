@@ -48,7 +48,7 @@ class Stacked:
 
         Also the marks of each column, by layer and kind.
         """
-        places, marks, values, entity = self._units()
+        places, marks, values, entity, unit_at = self._units()
         keys = list(places.T.astype(np.int64)) + [
             marks[:, v, k] for k, _ in enumerate(self.kinds) for v in self._layers
         ]
@@ -69,6 +69,7 @@ class Stacked:
             entity[order],
             factors[0] if len(factors) == 1 else product(factors),
             tuple(factors) if different else (),
+            unit_at=_in_order(unit_at, order),
         )
         return made, marks[first]
 
@@ -76,12 +77,16 @@ class Stacked:
     def _layers(self) -> range:
         return range(len(self.versions))
 
-    def _units(self) -> tuple[Ints, Ints, Floats, Ints]:
-        """One unit for each record and value (of each factor): its atom in each layer (−1: none), marks, value, respondent."""
+    def _units(self) -> tuple[Ints, Ints, Floats, Ints, list[Ints]]:
+        """One unit for each record and value (of each factor): its atom in each layer (−1: none), marks, value, respondent.
+
+        Also the unit of each record of each layer (−1: none).
+        """
         if len(self.versions) == 1:
             present = ~np.isnan(self.values[0]).any(axis=1)
             atoms, marks = self.versions[0].atom[present][:, None], self.marks[0][present][:, None, :]
-            return atoms, marks, self.values[0][present], self.entities[0][present]
+            unit_at = np.where(present, np.cumsum(present) - 1, ABSENT)
+            return atoms, marks, self.values[0][present], self.entities[0][present], [unit_at]
         ids = np.concatenate([version.ids for version in self.versions])
         number = np.concatenate([np.full(version.data.n_records, v) for v, version in enumerate(self.versions)])
         flat = np.concatenate(self.values)
@@ -91,7 +96,17 @@ class Stacked:
         places[unit, number[keep]] = np.concatenate([version.atom for version in self.versions])[keep]
         marks = np.zeros((*places.shape, self.marks[0].shape[1]), dtype=np.int64)
         marks[unit, number[keep]] = np.concatenate(self.marks)[keep]
-        return places, marks, flat[keep][first], np.concatenate(self.entities)[keep][first]
+        unit_of = np.full(len(flat), ABSENT, dtype=np.int64)
+        unit_of[keep] = unit
+        ends = np.cumsum([version.data.n_records for version in self.versions])[:-1]
+        return places, marks, flat[keep][first], np.concatenate(self.entities)[keep][first], np.split(unit_of, ends)
+
+
+def _in_order(unit_at: Sequence[Ints], order: Ints) -> tuple[Ints, ...]:
+    """The units of records by their place in some order."""
+    place = np.full(len(order) + 1, ABSENT, dtype=np.int64)  # the last one is for records without a unit
+    place[order] = np.arange(len(order))
+    return tuple(place[own] for own in unit_at)
 
 
 def _distinct(ids: NDArray[np.uint64], values: Floats) -> tuple[Ints, Ints]:
@@ -109,17 +124,19 @@ def link_before(
 ) -> Columns:
     """The unknowns of responses whose values count as before (`power` 2: of their squares).
 
-    `others` are responses whose values rose by amounts; `stacked` has versions and respondents of each layer.
+    `others` are responses whose values rose by amounts; `stacked` has versions and respondents of each layer, and the values of
+    another response if the unknowns are products with it.
     """
     versions = [layer.version for layer in before.layers]
     lines = [[own.line[own.layer_of(name, v)] for name, own in others.items()] for v in versions]
+    more_factors = [stacked.values] if stacked.values else []
     whole = replace(
         stacked,
-        values=[np.column_stack([own] * power) for own in before.values],
+        values=[np.column_stack(factors) for factors in zip(*[before.values] * power, *more_factors)],
         marks=[np.column_stack([own, *more]) for own, more in zip(before.line, lines)],
         kinds=[len(before.lines), *(len(own.lines) for own in others.values())],
     )
-    columns, marks = whole.columns(label, known, different=False)
+    columns, marks = whole.columns(label, known, different=bool(stacked.values))
     rates = np.array(before.weights(power), dtype=object)
     amounts = {
         name: tuple(np.array(own.amounts, dtype=object)[marks[:, v, k]] for v in range(len(versions)))

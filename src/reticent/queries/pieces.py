@@ -119,6 +119,7 @@ def as_before(universe: Universe, parts: tuple[Piece, ...]) -> Iterator[Piece]:
     for piece in parts:
         if len(set(piece.responses)) == 1:
             yield from _in_old_values(universe, piece, piece.responses)
+        yield from _products_in_old_values(universe, piece)
         for risen, other in (
             dict.fromkeys((piece.responses, piece.responses[::-1])) if len(piece.responses) == 2 else ()
         ):
@@ -126,6 +127,14 @@ def as_before(universe: Universe, parts: tuple[Piece, ...]) -> Iterator[Piece]:
                 columns = universe.columns(*own.responses)
                 if columns.amounts[risen][own.records.version][columns.mask(own.records)].any():
                     yield replace(own, risen=risen)
+
+
+def _products_in_old_values(universe: Universe, piece: Piece) -> Iterator[Piece]:
+    """A sum of products of two responses, the values of one of which count as the old ones."""
+    for own, other in (piece.responses, piece.responses[::-1]) if len(set(piece.responses)) == 2 else ():
+        if universe.before(own) is not universe.before(other):
+            for old in _in_old_values(universe, piece, (own,)):
+                yield replace(old, responses=tuple(sorted((*old.responses, other))))
 
 
 def _in_old_values(universe: Universe, piece: Piece, responses: tuple[str, ...]) -> Iterator[Piece]:

@@ -12,7 +12,7 @@ from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.record_marks import is_version
 from reticent.ledger.chain import LedgerError
-from reticent.ledger.ledger import Ledger
+from reticent.ledger.ledger import Ledger, Turn
 from reticent.queries.canonical import Universe, Version
 from reticent.queries.large import LargeUniverse, LargeVersion
 from reticent.queries.policy import Policy
@@ -81,35 +81,44 @@ def _linked_ids(listed: Sequence[tuple[str, Microdata]], policy: Policy) -> list
 
 
 def check_versions(ledger: Ledger, universe: Universe) -> None:
-    """Write down what each version name means, and refuse other data under a name that is taken."""
+    """Refuse other data under a version name that the ledger has; sets of records get the names that it knows them by."""
     with ledger.turn():
-        taken = {e.payload["name"]: e.payload for e in ledger.entries() if e.kind == VERSION}
-        for version in universe.versions:
-            if version.name in taken and "ids" not in taken[version.name] and isinstance(version, LargeVersion):
-                raise LedgerError(
-                    f"ledger: version {version.name!r} was begun with records in memory that are known by their places; open "
-                    "the database without an engine."
-                )
-            if version.name in taken and not is_version(taken[version.name], version.marks):
-                raise LedgerError(
-                    f"ledger: version {version.name!r} was other data when it was first used; give changed data a "
-                    "new version name and list the old data as an earlier version."
-                )
-        missing = [name for name in taken if name not in {version.name for version in universe.versions}]
-        if missing:
-            raise LedgerError(
-                f"ledger: version {missing[0]!r} of the data has been asked about, so it must be listed among the "
-                "earlier versions."
-            )
-    fresh = [version for version in universe.versions if version.name not in taken]
-    for version in fresh:
-        with ledger.turn() as turn:
-            turn.append(VERSION, version.marks)
+        _fresh(ledger, universe)
     name_sets(ledger, universe)
 
 
+def write_versions(turn: Turn, ledger: Ledger, universe: Universe) -> None:
+    """Write down what each version name means; another process may have been faster, with other data."""
+    for version in _fresh(ledger, universe):
+        turn.append(VERSION, version.marks)
+    name_sets(ledger, universe)
+
+
+def _fresh(ledger: Ledger, universe: Universe) -> list[Version]:
+    """The versions that the ledger does not have; an error where it has other data under one of the names."""
+    taken = {e.payload["name"]: e.payload for e in ledger.entries() if e.kind == VERSION}
+    for version in universe.versions:
+        if version.name in taken and "ids" not in taken[version.name] and isinstance(version, LargeVersion):
+            raise LedgerError(
+                f"ledger: version {version.name!r} was begun with records in memory that are known by their places; open "
+                "the database without an engine."
+            )
+        if version.name in taken and not is_version(taken[version.name], version.marks):
+            raise LedgerError(
+                f"ledger: version {version.name!r} was other data when it was first used; give changed data a "
+                "new version name and list the old data as an earlier version."
+            )
+    missing = [name for name in taken if name not in {version.name for version in universe.versions}]
+    if missing:
+        raise LedgerError(
+            f"ledger: version {missing[0]!r} of the data has been asked about, so it must be listed among the "
+            "earlier versions."
+        )
+    return [version for version in universe.versions if version.name not in taken]
+
+
 def name_sets(ledger: Ledger, universe: Universe) -> None:
-    """Sets of records are named by ids where the ledger knows the version by them."""
-    universe.name_by_ids(
-        [e.payload["name"] for e in ledger.entries() if e.kind == VERSION and "ids" in e.payload]
-    )  # fmt: skip
+    """Sets of records are named by ids where the ledger knows the version by them, or will as soon as it has it."""
+    marks = {version.name: version.marks for version in universe.versions}
+    marks |= {e.payload["name"]: e.payload for e in ledger.entries() if e.kind == VERSION}
+    universe.name_by_ids([name for name, own in marks.items() if "ids" in own])

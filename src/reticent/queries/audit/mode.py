@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,8 +16,10 @@ from reticent.queries.audit.bounds import bound_stage, guessed_stage
 from reticent.queries.audit.common import CommonSquares
 from reticent.queries.audit.digits import Digits
 from reticent.queries.audit.moments import Moments
+from reticent.queries.audit.planes import EquationWatch
 from reticent.queries.audit.products import ProductWatch
 from reticent.queries.audit.ranges import People, Range
+from reticent.queries.audit.shared import SharedWatch
 from reticent.queries.audit.single import SingleRules
 from reticent.queries.audit.watch import own_columns, table_cells
 from reticent.queries.canonical import COUNT, RecordSet
@@ -61,21 +64,21 @@ class AuditedMode:
         "is a filter with cutpoints, neither sums nor sums of squares fix a value or narrow an unsafe class below its "
         "interval; nor do they fix one for somebody who also uses their own values (in whole numbers while there are at "
         "most 40 classes, and not where records stay in an engine). Sums of products are judged as the sums "
-        "over values that they are: no "
-        "combination of them and of plain sums, split by "
-        "the values of either variable, rests on fewer respondents than the minimum, and no combination of sums of "
+        "over values that they are: no combination of plain sums of a response and of its products with others, split by "
+        "the values of these, rests on fewer respondents than the minimum, and no combination of sums of "
         "squares on records of which all, or all but one respondent's, have one value. Coefficients of regressions are "
         "rounded so far that they reveal only such sums. What whole values spell out is "
         "counted in bits, each value from the least to the greatest equally likely. Of every set of classes with "
         "too few respondents that a search finds, sums (also with public weights) and sums of squares reveal at "
         "most half of the bits; while there are few classes (of few whole values, or beside sums of squares), each such "
         "class has a second total that fits. Not covered: other unions of classes for dominance and the p percent rule "
-        "(also of products); sums of products of two responses that lie on one line for some records only, taken together "
-        "with each other; sums of squares whose values are equal in each of several classes but differ between these; "
+        "(also of products); what squares of two responses that lie on one line for some records only, and the product of "
+        "both, reveal together; sums of squares whose values are equal in each of several classes but differ between these; "
         "insiders who know more than their own records; what sums and sums of squares fix only together, for more than "
         "40 classes, in classes whose values lie 2^30 steps apart or where records stay in an engine; sums at "
         "their least or greatest where no bounds are declared; bits that sums of products of two "
-        "responses reveal. Not for the transparent attacker: refusals depend on values."
+        "responses reveal; equations of more than four responses, or in a data set of several versions, that hold only "
+        "for most records. Not for the transparent attacker: refusals depend on values."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, and which values are missing, is treated as public",
@@ -218,6 +221,14 @@ class AuditedMode:
                 return reason
         return None
 
+    @cached_property
+    def _shared(self) -> SharedWatch:
+        return SharedWatch(self.setting, self._auditors, self._auditor_of)
+
+    @cached_property
+    def _equations(self) -> EquationWatch:
+        return EquationWatch(self.setting, self._auditor_of)
+
     @property
     def _single(self) -> SingleRules:
         return SingleRules(self.setting, by_value=self.by_value)
@@ -228,6 +239,8 @@ class AuditedMode:
             self._auditors[attribute].back_to(mark)
         for key, watch in self._watches.items():
             watch.back_to(self._auditors[key].rank())
+        self._shared.back()
+        self._equations.back()
 
     def _own_rules(self, statistic: Statistic, records: RecordSet, parts: tuple[Piece, ...]) -> StaffReason | None:
         """Step 1: the query's own record sets must be safe."""
@@ -335,6 +348,7 @@ class AuditedMode:
             keys = [k for k in self._auditors if len(set(k)) == 2 and response in k and self._auditors[k].rank()]
         else:
             keys = [key] if len(set(key)) == 2 else []
+        keys = [k for k in keys if not any(name.endswith(AS_BEFORE) for name in k)]  # judged with others below
         for own in keys:
             try:
                 safe = self._watch(own).safe(row, response)
@@ -342,7 +356,7 @@ class AuditedMode:
                 safe = False
             if not safe:
                 return StaffReason("values", f"{'*'.join(own)}: without common values too few respondents are left")
-        return None
+        return self._shared.check(key, row) or self._equations.check(key, row)
 
     def _watch(self, key: tuple[str, ...]) -> ProductWatch:
         if key not in self._watches:

@@ -24,6 +24,7 @@ MOST_OPEN = 64
 SHARED = 8
 EXACT = 2**53
 SPLIT = 8
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -91,14 +92,17 @@ def _greatest(cost: Floats, low: Floats, high: Floats, block: Ints, least: Float
     """max Σ cost·x with low ≤ x ≤ high and the total of each block between its ends.
 
     Every x at its better end; where a block's total is then too large, the cheapest are lowered, where it is too small, the
-    least dear ones raised (a continuous knapsack).
+    least dear ones raised (a continuous knapsack). A total counts as too large only by what is no rounding: one of a block's
+    cells may be wider than all others by many orders of magnitude, and a range must never be too narrow.
     """
     x = np.where(cost > 0, high, low)
     best = float(cost @ x)
     member = block >= 0
     total = np.bincount(block[member], weights=x[member], minlength=len(least))
     there = np.bincount(block[member], minlength=len(least)) > 0
-    over, under = np.where(there, total - most, 0.0), np.where(there, least - total, 0.0)
+    reach = np.bincount(block[member], weights=np.abs(x[member]), minlength=len(least))
+    over = np.where(there, total - most - ROUNDING * (reach + np.abs(most)), 0.0)
+    under = np.where(there, least - total - ROUNDING * (reach + np.abs(least)), 0.0)
     best -= _moved(cost, high - low, block, np.maximum(over, 0.0), cost > 0)
     return best - _moved(-cost, high - low, block, np.maximum(under, 0.0), cost <= 0)
 
@@ -109,9 +113,10 @@ def _moved(price: Floats, room: Floats, block: Ints, amount: Floats, movable: ND
     chosen = chosen[np.lexsort((price[chosen], block[chosen]))]
     if not len(chosen):
         return 0.0
-    before = np.cumsum(room[chosen]) - room[chosen]
-    start = np.searchsorted(block[chosen], block[chosen], side="left")
-    left = amount[block[chosen]] - (before - before[start])
+    starts = np.flatnonzero(np.diff(block[chosen], prepend=-1))
+    # each block is added up by itself: one running sum would keep nothing of small cells behind a wide one
+    before = np.concatenate([np.cumsum(part) - part for part in np.split(room[chosen], starts[1:])])
+    left = amount[block[chosen]] * (1 - ROUNDING) - before * (1 + ROUNDING)
     return float((price[chosen] * np.clip(left, 0.0, room[chosen])).sum())
 
 

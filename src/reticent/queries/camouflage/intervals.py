@@ -18,6 +18,7 @@ from reticent.queries.fixed import Whole, as_number, exact
 Interval = tuple[Fraction, Fraction]
 SLACK = Fraction(1, 10**12)
 FLOAT_SLACK = 1e-9
+WEIGHT_SLACK = 1e-13
 ROOT_BITS = 80
 
 
@@ -114,14 +115,25 @@ def _root(amount: Fraction, way: Callable[[Fraction], int]) -> Fraction:
 
 
 def regression_intervals(hull: Hull, rows: Ints, design: Floats) -> list[Interval]:
-    """The range of each least-squares coefficient when the predictors are known: linear in the response."""
-    weights = np.linalg.pinv(design)
+    """The range of each least-squares coefficient when the predictors are known: linear in the response.
+
+    A weight that should be 0 is a little off, and the cell that it meets may be wider than all others by many orders of
+    magnitude. So the error of all weights together is added (that of a pseudoinverse, to the first order), whatever they are.
+    """
+    scale = 2.0 ** np.floor(np.log2(np.abs(design).max(axis=0)))
+    left, sizes, right = np.linalg.svd(design / scale, full_matrices=False)
+    weights = (right.T / sizes) @ left.T / scale[:, None]
     largest = hull.in_units(np.maximum(np.abs(hull.low[rows]), np.abs(hull.high[rows])))
+    top = max(float(largest.max()), float(np.finfo(np.float64).tiny))
+    with np.errstate(over="ignore"):
+        unsure = WEIGHT_SLACK * sizes[0] / sizes[-1] ** 2 / scale * np.linalg.norm(largest / top) * top
     found = []
-    for row in weights:
+    for row, off in zip(weights, unsure, strict=True):
         low, high = hull.linear_range(rows, row)
-        noise = FLOAT_SLACK * float(np.abs(row) @ largest)
-        found.append((exact(low - noise), exact(high + noise)))
+        noise = FLOAT_SLACK * float(np.abs(row) @ largest) + float(off)
+        if not np.isfinite([low, high, noise]).all():
+            raise OverflowError("a coefficient is beyond floating-point numbers")
+        found.append((exact(low) - exact(noise), exact(high) + exact(noise)))
     return found
 
 

@@ -6,6 +6,7 @@ the response and its true total) decides the change that a p-table of maximal en
 answer however it is asked for, and a total that changes between versions of the data gets noise of its own.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -77,7 +78,8 @@ class CellKeyMode:
         "Counts change by at most the policy's largest change; sums change in "
         "proportion to their largest contributions, continuously, so that no digit of a sum tells its noise; they are "
         "refused where the noisy number of respondents is below the minimum. "
-        "This is for the arithmetic attacker; nothing is promised for the transparent attacker with many questions."
+        "This is for the arithmetic attacker; nothing is promised for the transparent attacker with many questions. "
+        "Not covered: what many different sets reveal on average, and values that a whole group has in common."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "answers are near the truth: the difference of two answers is the true one plus the noise of both, and over many "
@@ -118,9 +120,12 @@ class CellKeyMode:
         count = self._count(full)
         if statistic.name == "count":
             return count
-        total = self._total(statistic.variables[0], full)
+        with np.errstate(over="ignore"):  # what goes beyond floating-point numbers is refused below
+            total = self._total(statistic.variables[0], full)
         if isinstance(total, StaffReason):
             return total
+        if not math.isfinite(total):
+            return StaffReason("not answerable", "the noisy sum is too large for a floating-point number")
         if statistic.name == "sum":
             return total
         return total / count if count > 0 else StaffReason("no mean", "the noisy count is 0")

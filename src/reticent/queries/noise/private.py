@@ -57,7 +57,8 @@ class PrivateMode:
     guarantee: ClassVar[str] = (
         "All answers to all users together are differentially private with the policy's total epsilon per respondent, "
         "between databases that differ by one respondent more or less, or by what one respondent has, "
-        "whatever else an attacker knows: for the transparent attacker too."
+        "whatever else an attacker knows: for the transparent attacker too. Not covered: what answers tell of many respondents "
+        "together, and what is published of the same data in other ways."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "refusals and answers tell how much of the budget is spent, and so how many values were asked for, by whomever",

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums of three or four responses that an equation ties for most records: what they tell about the others.
+
+Where income is pay and rent for all but one person of an area, the three sums over the area tell what this one earns besides.
+Whoever follows the equation has no unknown of their own for its last response: over columns that are divided by who does,
+the sums of all its responses are rows of one system, and no combination of them may rest on too few respondents.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from reticent.base.arrays import Ints
+from reticent.kernels.grouping import group_columns
+from reticent.queries.audit.auditor import Auditor
+from reticent.queries.audit.common import Resting
+from reticent.queries.canonical import Universe
+from reticent.queries.columns import Columns
+from reticent.queries.fixed import Fixed, Whole
+from reticent.queries.modes import Setting
+from reticent.queries.planes import Plane, planes_in
+from reticent.queries.refusals import StaffReason
+from reticent.releases.rows import LinearRow, Proposal, Undecided
+from reticent.releases.rowspace import RowSpace
+
+MOST_RESPONSES = {3: 8, 4: 6}
+"""Equations of this many responses are looked for where there are no more than these."""
+TOO_LARGE = 2**62
+
+
+@dataclass
+class Equation:
+    """The sums of some responses over columns that are divided by who follows an equation.
+
+    `at` has for each response the column of its own system at each of these columns (−1: none), and the factor there.
+    """
+
+    names: tuple[str, ...]
+    auditors: Mapping[str, Auditor]
+    columns: Columns
+    at: Mapping[str, tuple[Ints, Whole]]
+    minimum: int
+    rng: np.random.Generator
+    _space: RowSpace = field(init=False)
+    _resting: Resting = field(init=False)
+    _seen: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._reset()
+
+    def safe(self, row: LinearRow, name: str) -> bool:
+        """Whether no combination of a sum with all that is released of these responses rests on too few."""
+        self.back()
+        for own in self.names:
+            for number in range(self._seen[own], self.auditors[own].rank()):
+                found = self._space.propose(self._lifted(self.auditors[own].space.row(number), own))
+                if isinstance(found, Proposal):
+                    self._space.accept(found)
+            self._seen[own] = self.auditors[own].rank()
+        found = self._space.propose(self._lifted(row, name))
+        return not isinstance(found, Proposal) or self._resting.search(self._space, found) is None
+
+    def back(self) -> None:
+        """Start again if rows were taken back; at once, because others may have their numbers by the next question."""
+        if any(self.auditors[name].rank() < seen for name, seen in self._seen.items()):
+            self._reset()
+
+    def _reset(self) -> None:
+        self._space = RowSpace(self.columns.n_columns, rng=self.rng)
+        self._resting = Resting(self.columns, self.minimum, self.rng)
+        self._seen = dict.fromkeys(self.names, 0)
+
+    def _lifted(self, row: LinearRow, name: str) -> LinearRow:
+        column, factor = self.at[name]
+        at_columns = row.everywhere(self.auditors[name].columns.n_columns).astype(object)
+        weights = np.append(at_columns, 0)[column] * factor
+        levels = sorted(set(weights.tolist()) - {0})
+        if any(abs(level) >= TOO_LARGE for level in levels):
+            raise Undecided("The audit cannot work with weights as large as these.")
+        return LinearRow(tuple((level, np.asarray(weights == level, dtype=bool)) for level in levels))
+
+
+def _equation(
+    universe: Universe,
+    names: tuple[str, ...],
+    planes: list[Plane],
+    auditors: Mapping[str, Auditor],
+    rng: np.random.Generator,
+) -> Equation:
+    """The system of some responses and the equations that most records follow."""
+    n, entity = universe.current.data.n_records, universe.entities(0)
+    hidden = ~np.isin(entity, list(universe.known_entities()))
+    own = [_column_of_record(auditors[name].columns) for name in names]
+    follows = np.zeros(n, dtype=np.int64)
+    for number, plane in enumerate(planes, start=1):
+        follows[plane.rows] = number
+    sizes = [auditors[name].columns.n_columns for name in names]
+    unknown = [hidden & (own[k] >= 0) & ((follows == 0) | (k < len(names) - 1)) for k in range(len(names))]
+    record, response = (
+        np.concatenate(parts)
+        for parts in zip(*((np.flatnonzero(u), np.full(u.sum(), k)) for k, u in enumerate(unknown)))
+    )
+    keys = [*(column[record] for column in own), follows[record], response]
+    group, n_groups = group_columns(keys, [*sizes, len(planes) + 1, len(names)])
+    order = np.argsort(group, kind="stable")
+    start = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=n_groups)))).astype(np.int64)
+    first = order[start[:-1]]
+    columns = Columns(
+        " and ".join(names), (record[first],), start, entity[record[order]], Fixed(np.zeros(len(order), np.int64), 1)
+    )
+    scale = math.lcm(*(factor.denominator for plane in planes for factor in plane.factors))
+    whole = np.array(
+        [[0] * len(names), *([int(f * scale) for f in plane.factors] + [0] for plane in planes)], dtype=object
+    )
+    at, of = {}, response[first]
+    for k, name in enumerate(names):
+        factor = np.where(of == k, scale, 0).astype(object)
+        if k == len(names) - 1:
+            factor = factor + whole[follows[record[first]], of]
+        at[name] = np.where(factor == 0, -1, own[k][record[first]]).astype(np.int64), factor
+    return Equation(names, auditors, columns, at, universe.policy.minimum, rng)
+
+
+def _column_of_record(columns: Columns) -> Ints:
+    """The column of each record in the system of a response (−1: none)."""
+    unit = columns.unit_at[0]
+    return np.where(unit >= 0, columns.column_of[unit], -1).astype(np.int64)
+
+
+@dataclass
+class EquationWatch:
+    """All equations of three or four responses that most records follow, or most of a code, and not all."""
+
+    setting: Setting
+    auditor_of: Callable[[tuple[str, ...]], Auditor]
+
+    def check(self, key: tuple[str, ...], row: LinearRow) -> StaffReason | None:
+        """Whether a sum of a response tells too much with those of the responses that an equation ties it to."""
+        for equation in self._equations if len(key) == 1 else ():
+            try:
+                safe = key[0] not in equation.names or equation.safe(row, key[0])
+            except Undecided:
+                safe = False
+            if not safe:
+                return StaffReason(
+                    "values", f"{' and '.join(equation.names)}: their sums rest on too few respondents together"
+                )
+        return None
+
+    def back(self) -> None:
+        """Forget the rows that were taken back."""
+        for equation in self.__dict__.get("_equations", ()):
+            equation.back()
+
+    @cached_property
+    def _equations(self) -> list[Equation]:
+        return list(self._found())
+
+    def _found(self) -> Iterator[Equation]:
+        universe = self.setting.universe
+        names = [name for name in universe.numeric if name not in universe.current.levels]
+        if len(universe.versions) > 1 or len(names) < min(MOST_RESPONSES):
+            return
+        if not all(self.auditor_of((name,)).columns.unit_at for name in names):
+            return  # records stay in an engine
+        groups = [universe.current.codes[own][universe.current.atom] for own in universe.current.filters]
+        for size, most in MOST_RESPONSES.items():
+            for chosen in combinations(names, size) if len(names) <= most else ():
+                planes = planes_in(universe.current.data.numbers(chosen), groups)
+                if planes:
+                    auditors = {name: self.auditor_of((name,)) for name in chosen}
+                    stream = self.setting.secret.stream("equations:" + "*".join(chosen))
+                    yield _equation(universe, chosen, planes, auditors, stream)
