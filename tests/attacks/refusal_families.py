@@ -2,8 +2,9 @@
 
 Families: `missing` and `missing-2` (wages of all, of men and of women, of firms with several plants, attacked by each firm or by
 each two together), `linked`, `linked-empty` and `linked-undeclared` (counts by a × b and by a × k; the last two hide
-empty cells), `levels-empty` (as `linked-empty`, with fewer levels of a in the second table). Where tables are written, an
-attacker who has the CSV files counts what they find.
+empty cells), `levels-empty` (as `linked-empty`, with fewer levels of a in the second table), `losses-empty` (gains and losses of
+a few people by a × b, attacked by each who is alone in a cell; hides empty cells). Where tables are written, an attacker who has
+the CSV files counts what they find.
 """
 
 import itertools
@@ -20,6 +21,7 @@ from reticent.base.errors import InfeasibleError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
+from reticent.data.table_plan import Insiders
 from reticent.io.published import published_text
 from reticent.jobs.protect_table import protect_table
 from reticent.tables.request import Attacker
@@ -28,7 +30,7 @@ from reticent.tables.rules import PPercent, Threshold
 
 MINIMUM = Threshold(3, protection=20)
 WAGES = ("wages", "of_men", "of_women")
-FAMILIES = ("missing", "missing-2", "linked", "linked-empty", "linked-undeclared", "levels-empty")
+FAMILIES = ("missing", "missing-2", "linked", "linked-empty", "linked-undeclared", "levels-empty", "losses-empty")
 
 
 def written(result: ProtectedTable, folder: Path) -> list[tuple[str, Path]]:
@@ -108,6 +110,36 @@ def linked(rng: np.random.Generator, family: str, folder: Path) -> int:
     return found
 
 
+def losses(rng: np.random.Generator, folder: Path, insiders: Insiders = "exact") -> int:
+    """How many unsafe sums of others somebody works out exactly who is alone in a cell."""
+    n, codes = int(rng.integers(1, 8)), {"a": ("a0", "a1"), "b": ("b0", "b1", "b2")}
+    columns = {name: rng.choice(own, n) for name, own in codes.items()}
+    gains = rng.integers(-9, 10, n)
+    schema = Schema(
+        (*(Variable(k, role=Role.KEY, codes=own) for k, own in codes.items()), Variable("t", kind=Kind.NUMERIC))
+    )
+    data = Microdata.of(pl.DataFrame({**columns, "t": gains}), schema)
+    spec = TableSpec((DimensionSpec("a"), DimensionSpec("b")), response="t")
+    who = Attacker(insiders=insiders)
+    result = protect_table(data, spec, rules=(PPercent(15), MINIMUM), attacker=who, hide_empty=True, time_limit=20)
+    release = read_release(written(result, folder), {})
+    inside = {
+        cell: np.all([columns[name] == code for name, code in cell[1]] or [gains > -99], axis=0)
+        for cell, shown in release.cells.items()
+        if shown.status == "hidden"
+    }
+    open_ends = own_bounds(release, Knowledge()) | dict.fromkeys(inside, (-1e3, 1e3))
+    found = 0
+    for person in range(n):
+        alone = {cell: float(gains[person]) for cell, rows in inside.items() if rows[person] and rows.sum() == 1}
+        attack = Attack(release, Knowledge(), open_ends | {cell: (own, own) for cell, own in alone.items()})
+        for cell, rows in inside.items() if alone else ():
+            if cell not in alone and rows.sum() > 0 and _unsafe(np.abs(gains[rows]).tolist()):
+                low, high = attack.ends(cell)
+                found += high - low < 1e-6
+    return found
+
+
 def rates(family: str, tables: int) -> Counter[str]:
     """Cases that were refused, were written, and give something away."""
     found: Counter[str] = Counter(refused=0, written=0, broken=0)
@@ -115,7 +147,9 @@ def rates(family: str, tables: int) -> Counter[str]:
         rng = np.random.default_rng([number, FAMILIES.index(family)])
         with tempfile.TemporaryDirectory() as folder:
             try:
-                if family.startswith("missing"):
+                if family == "losses-empty":
+                    broken = losses(rng, Path(folder))
+                elif family.startswith("missing"):
                     broken = missing(rng, 2 if family.endswith("2") else 1, Path(folder))
                 else:
                     broken = linked(rng, family, Path(folder))

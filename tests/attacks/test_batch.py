@@ -92,10 +92,28 @@ def test_a_file_that_is_nowhere_is_named_with_its_line(tmp_path: Path) -> None:
     ):
         run_batch(tmp_path / "job.arb")
     with pytest.raises(
-        DataError, match=r"line 2: dota.asc: there is no such file, because there is no folder 'nowhere'"
+        DataError, match=r"job.arb: the folder 'nowhere' to read from does not exist; name one that does"
     ):
         run_batch(tmp_path / "job.arb", data=tmp_path / "nowhere")
     assert not (tmp_path / "run.log").exists()
+
+
+def test_a_folder_that_is_not_there_is_said_although_files_lie_beside_the_batch(tmp_path: Path) -> None:
+    write_data(tmp_path)
+    (tmp_path / "job.arb").write_text(head() + WRITE.format(out="out.csv"))
+    with pytest.raises(DataError, match=r"the folder 'dota' to read from does not exist"):
+        run_batch(tmp_path / "job.arb", data=tmp_path / "dota")
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(("flag", "said"), [("", True), ("|WGT(1)", False)])
+def test_a_weight_that_a_batch_does_not_use_is_named(flag: str, said: bool, tmp_path: Path) -> None:
+    write_data(tmp_path, rda=RDA + "W 3\n  <NUMERIC>\n  <WEIGHT>\n")
+    (tmp_path / "data.asc").write_text("".join(";".join(map(str, (*row, 2))) + "\n" for row in ROWS))
+    (tmp_path / "job.arb").write_text(head(rule="FREQ(3,20)" + flag) + "<READMICRODATA>\n<SUPPRESS> OPT(1)\n")
+    log = run_batch(tmp_path / "job.arb").log
+    assert any("the weight W is in the metadata and not used" in line for line in log) == said
+    assert not any(line.startswith("MOD:") for line in log)  # OPT has no option of minimum frequency to speak of
 
 
 def test_p_tables_stand_beside_the_metadata(tmp_path: Path) -> None:

@@ -5,15 +5,20 @@ The reader has the CSV files alone (`file_reader.py`); where a table is written,
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 from attacks.file_reader import Attack, Knowledge, own_bounds, read_release
+from attacks.refusal_families import losses
 from reticent.data.microdata import Microdata
+from reticent.data.relations import Relations
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
+from reticent.data.table_plan import Insiders
 from reticent.io.published import published_text
 from reticent.jobs.protect_table import protect_table
+from reticent.tables.attack.insiders import singles_by_relations
 from reticent.tables.request import Attacker
 from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import PPercent, Threshold
@@ -158,3 +163,31 @@ def test_a_table_with_fewer_levels_beside_it_says_nothing_new(tmp_path: Path) ->
             assert high >= 3 or n == 0
         else:
             assert n == 0 or n >= 3
+
+
+@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("insiders", ["exact", "protect"])
+def test_gains_and_losses_of_few_people_are_written(number: int, insiders: Insiders, tmp_path: Path) -> None:
+    # who is alone in a row and in a column knows that nobody else is there, whatever is published
+    assert losses(np.random.default_rng([number, 6]), tmp_path, insiders) == 0
+
+
+def test_codes_that_add_up_only_together_do_not_make_people_one_respondent() -> None:
+    # c0 and c2 are the rows r0, r1 and r3, in l0 too: each of these cells has one person, and no total has one in this sum
+    people = ["r0c2l1", "r2c1l1", "r0c0l1", "r1c0l0", "r1c0l1", "r0c2l1", "r1c0l1", "r0c2l0", "r2c1l0", "r3c0l0"]
+    rows = [(one[:2], one[2:4], one[4:]) for one in people]
+    data = Microdata.of(
+        pl.DataFrame(rows, schema=["r", "c", "l"], orient="row"),
+        Schema(tuple(Variable(name, role=Role.KEY) for name in "rcl")),
+    )
+    specs = [TableSpec(tuple(DimensionSpec(name) for name in pair)) for pair in ("rc", "rl", "cl")]
+    assert protect_table(data, specs, rules=(Threshold(3),), time_limit=20).exposed == ()
+
+
+def test_a_total_stands_alone_on_its_side_of_a_relation() -> None:
+    single = np.array([True, True, True, True, False, True])
+    rows = [((0, 1, 2, 4), (1, 1, -1, -1)), ((3, 4, 5), (1, -1, 1)), ((0, 5), (1, -1))]
+    found = singles_by_relations(single, Relations.from_rows(6, rows))
+    assert found[0] == found[5]
+    assert len(set(found[single].tolist())) == 4
+    assert found[4] == -1

@@ -155,6 +155,8 @@ _NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true o
 def _name(hint: Any) -> str:
     if typing.get_origin(hint) is tuple:
         return "a list"
+    if dataclasses.is_dataclass(hint):  # the name of a class says nothing to whoever writes a plan
+        return "a table of options"
     return _NAMES.get(hint, getattr(hint, "__name__", str(hint)))
 
 

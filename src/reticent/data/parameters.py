@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import typing
 from abc import ABCMeta
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Any, ClassVar, TypeVar
 
@@ -145,25 +145,28 @@ def _require(cls: type[Any], given: typing.Collection[str], owner: str) -> None:
             raise ParameterError(f"option {name!r} is missing.", option=name).at(owner)
 
 
-def build(cls: type[T], values: Mapping[str, Any], *, owner: str) -> T:
-    """Make a `cls` of a mapping; field names may be written with hyphens."""
+def build(cls: type[T], values: Mapping[str, Any], *, owner: str, beside: Iterable[str] = ()) -> T:
+    """Make a `cls` of a mapping; field names may be written with hyphens.
+
+    `beside` are options that stand in the same section and were taken already: an unknown one may be meant for them.
+    """
     if not isinstance(values, Mapping):
         raise PlanError(f"{owner} must be a table of options, got {kind_of(values)}.")
     try:
-        return cls(**_given(cls, values, owner))
+        return cls(**_given(cls, values, owner, beside))
     except ParameterError as err:
         own = owner_of(cls) if owner.rstrip(")").endswith(owner_of(cls)) else ""  # named by the owner: once is enough
         raise err.at(owner, instead_of=own).as_kind(PlanError, named=own) from err
 
 
-def _given(cls: type[Any], values: Mapping[str, Any], owner: str) -> dict[str, Any]:
+def _given(cls: type[Any], values: Mapping[str, Any], owner: str, beside: Iterable[str] = ()) -> dict[str, Any]:
     """The options of a mapping as the fields want them, checked with the names of the mapping."""
     fields, hints = _fields(cls), _hints(cls)
     given: dict[str, Any] = {}
     for raw, value in values.items():
         name = raw.replace("-", "_") if isinstance(raw, str) else raw
         if name not in fields:
-            raise _unknown(raw, fields).at(owner)
+            raise _unknown(raw, dict.fromkeys((*beside, *fields))).at(owner)
         if name in given:
             raise _twice(name).at(owner)
         given[name] = _taken(value, hints[name], fields[name], raw, owner)

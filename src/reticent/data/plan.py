@@ -262,8 +262,10 @@ PLAN_VERSION = 1
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file; where it cannot be read, say in which line."""
     try:
-        with path.open("rb") as file:
-            return tomllib.load(file)
+        text = path.read_bytes().decode()
+        if text.startswith("\ufeff"):  # some editors write it, nobody sees it, and TOML has no place for it
+            raise PlanError(f"{path.name}: the file begins with a byte order mark; save it as UTF-8 without one.")
+        return tomllib.loads(text)
     except FileNotFoundError:
         raise PlanError(f"{path.name}: there is no such file.") from None
     except IsADirectoryError:

@@ -11,7 +11,7 @@ from reticent.data.published_table import PublishedTable
 from reticent.data.response_relations import COUNT
 from reticent.data.schema import Schema
 from reticent.data.table import DimensionSpec, Table, TableSpec
-from reticent.data.table_plan import DimensionOptions, TablePlan, TableSection
+from reticent.data.table_plan import PROTECT, DimensionOptions, TablePlan, TableSection
 from reticent.io.argus_hst import read_hst
 from reticent.io.argus_text import Notes, find_file
 from reticent.io.finished import CellLayout, read_finished
@@ -81,7 +81,7 @@ def method_from_plan(plan: TablePlan) -> TableMethod:
     chosen = TABLE_METHODS[name]
     if "power" in plan.protect.options:
         raise PlanError('[protect]: write the power behind the cost instead, e.g. cost = "value^0.5".')
-    made: TableMethod = build(chosen, plan.protect.options, owner=f"[protect] (method {name})")
+    made: TableMethod = build(chosen, plan.protect.options, owner=f"[protect] (method {name})", beside=PROTECT)
     return made.with_files(plan.find) if isinstance(made, CellKey) else made
 
 

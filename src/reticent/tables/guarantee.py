@@ -16,9 +16,15 @@ HIDDEN = (
     "Against the arithmetic attacker, who has the published values and states, the relations, known bounds and earlier releases "
     "of the plan, and knows that counts are whole numbers and hidden ones at least 1: no unsafe cell can be placed within its "
     "protection levels, and no unsafe sum of hidden cells can be worked out (sums of two cells and of whole rows; sums of three "
-    "where few cells are hidden). Sole respondents of a cell are judged separately."
+    "where few cells are hidden). Sole respondents of a cell are judged separately. Not covered: longer sums of hidden cells, "
+    "more respondents who join than `coalition` says, what a respondent concludes from its part of a cell that it shares, and "
+    "releases that the plan does not name."
 )
 """What suppression keeps."""
+NOT_FOLLOWED = (
+    " Not covered: respondents who use their own values (not judged), and what other runs publish of the same cells."
+)
+"""What no method that changes values is judged for."""
 NOT_DRAWN = "which cells are hidden is chosen without the secret"
 
 

@@ -30,7 +30,7 @@ from reticent.tables.attack.candidates import too_few_candidates
 from reticent.tables.attack.exchanged import audit_exchanged
 from reticent.tables.attack.noise import audit_noise
 from reticent.tables.cell_draws import ONE_RUN, AdditiveDraws, Bound
-from reticent.tables.guarantee import HIDDEN, Guarantee, Rate
+from reticent.tables.guarantee import HIDDEN, NOT_FOLLOWED, Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.adjustment import LEAST_SPREAD, Adjusted, adjust, largest_total
 from reticent.tables.perturb.alternating import alternated
@@ -126,7 +126,7 @@ class Round(AdditiveDraws):
     caveat: ClassVar[str] = ONE_RUN
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows base and steps, all published values and relations together: no unsafe "
-        "cell is placed within its protection levels.",
+        "cell is placed within its protection levels." + NOT_FOLLOWED,
         Rate(0, 156, 24),
         "of the possible multiples the nearest are preferred",
     )
@@ -218,7 +218,7 @@ class SmallCounts(Parameters):
     caveat: ClassVar[str] = ONE_RUN
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows base and threshold: no unsafe count is determined exactly. Levels are "
-        "not promised.",
+        "not promised." + NOT_FOLLOWED,
         Rate(6, 150),
         "what becomes 0 and what the base is chosen without the secret",
     )
@@ -288,7 +288,7 @@ class Adjust(AdditiveDraws):
     caveat: ClassVar[str] = ONE_RUN
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows which cells are unsafe, their levels, fixed cells and the largest change: "
-        "the candidates that are left of an unsafe value are as wide as its two levels together.",
+        "the candidates that are left of an unsafe value are as wide as its two levels together." + NOT_FOLLOWED,
         Rate(130, 483, 24),
         "directions and the movements of other cells are chosen, not drawn",
     )

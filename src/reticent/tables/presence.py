@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts beside sums that were changed: a sum that is known not to be 0 has somebody behind it, whatever its count shows."""
+"""Where everybody knows somebody to be: cells of other responses that are not empty, or whose changed sum cannot be 0.
+
+A count is at least the number of such cells within it that have no records in common, whatever is published of it.
+"""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from reticent.base.arrays import Floats, Mask
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.data.published_table import MAGNITUDE
-from reticent.data.table import Table
+from reticent.data.table import Dimension, Table
+from reticent.kernels.grouping import group_columns
+from reticent.tables.apriori import Knowledge
 from reticent.tables.attack.public import floor_of
 from reticent.tables.joint import Judged
 from reticent.tables.outcome import Outcome
-from reticent.tabulation.joint import same_codes
-from reticent.tabulation.linked import System
+from reticent.tabulation.linked import System, column_in, common_dimension
 
 Told = tuple[System, Mask]
 """The cells of one response, and in which of them everybody knows somebody to be."""
@@ -62,10 +66,89 @@ def _floors(system: System, told: Sequence[Told]) -> Floats:
     table = system.table
     if table.kind == MAGNITUDE:
         return np.full(table.n_cells, -np.inf)
-    _, _, number = same_codes([system, *(other for other, _ in told)])
-    there = np.zeros(int(number.max(initial=-1)) + 1, dtype=bool)
-    there[number[table.n_cells :][np.concatenate([shown for _, shown in told])]] = True
-    return np.where(there[number[: table.n_cells]], np.minimum(_of_one(table), table.values), -np.inf)
+    people = people_told(table, told)
+    return np.where(people > 0, np.minimum(_of_one(table) * people, table.values), -np.inf)
+
+
+def not_empty(system: System, latent: Collection[int]) -> Told:
+    """In which cells everybody sees somebody where empty cells are shown as such; `latent` tables nobody sees."""
+    table = system.table
+    seen = np.zeros(table.n_cells, dtype=bool)
+    for number, members in enumerate(system.members):
+        seen[members] |= number not in latent
+    return system, seen & ~table.listed_empty & (table.counted | (table.values != 0))
+
+
+def with_people(knowledge: Knowledge, table: Table, told: Sequence[Told]) -> Knowledge:
+    """The knowledge in which each count is at least the people that other responses tell of.
+
+    What one person has at least of a sum, or at most of losses, each of them has. Ends that a cell does not keep nobody knows.
+    """
+    people = np.maximum(people_told(table, told), 1)
+    if not (people > 1).any():
+        return knowledge
+    nothing = np.full(table.n_cells, -np.inf), np.full(table.n_cells, np.inf)
+    low, high = nothing if knowledge.of_one is None else knowledge.of_one
+    least = np.where(low > 0, low * people, low)
+    most = np.where(high < 0, high * people, high)
+    if table.kind != MAGNITUDE:
+        least = np.maximum(least, _of_one(table) * people)
+    ends = np.where(least <= table.values, least, low), np.where(most >= table.values, most, high)
+    return replace(knowledge, of_one=ends)
+
+
+def people_told(table: Table, told: Sequence[Told]) -> Ints:
+    """How many people everybody knows to be in each cell of a table at least: nobody is in two cells without common records."""
+    found = np.zeros(table.n_cells, dtype=np.int64)
+    for system, shown in told:
+        for part, members in zip(system.parts, system.members, strict=True):
+            there = shown[members]
+            finest = np.ones(part.n_cells, dtype=bool)
+            for at, dimension in enumerate(part.dimensions):
+                finest &= _undivided(dimension)[part.codes[:, at]]
+            found = np.maximum(found, np.minimum(_cells_within(table, part, there), 1))
+            found = np.maximum(found, _cells_within(table, part, there & finest))
+    return found
+
+
+def _undivided(dimension: Dimension) -> Mask:
+    """The codes of the first tree that have no parts in it: no record has two of them."""
+    first = dimension.trees[0]
+    found = np.asarray(first >= -1)
+    found[first[first >= 0]] = False
+    return found
+
+
+def _cells_within(table: Table, part: Table, chosen: Mask) -> Ints:
+    """How many of the chosen cells of another table lie in each cell of a table, by the codes of the variables that both have."""
+    rows = np.flatnonzero(chosen)
+    columns: list[Ints] = []
+    part = replace(part, dimensions=tuple(_as_called_in(table, dimension) for dimension in part.dimensions))
+    dimensions = [
+        common_dimension(own.name, [own, *(d for d in part.dimensions if d.name == own.name)])
+        for own in table.dimensions
+    ]
+    for dimension in dimensions:
+        indptr, above = dimension.ancestors
+        nodes = column_in(dimension, part)[rows]
+        sizes = np.diff(indptr)[nodes]
+        rows, columns = np.repeat(rows, sizes), [np.repeat(column, sizes) for column in columns]
+        within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        columns.append(above[np.repeat(indptr[nodes], sizes) + within].astype(np.int64))
+    joined = [
+        np.concatenate((column_in(dimension, table).astype(np.int64), column))
+        for dimension, column in zip(dimensions, columns, strict=True)
+    ]
+    number, groups = group_columns(joined, [len(dimension) for dimension in dimensions])
+    return np.bincount(number[table.n_cells :], minlength=groups)[number[: table.n_cells]]
+
+
+def _as_called_in(table: Table, dimension: Dimension) -> Dimension:
+    """The dimension of another table with the code that this table has for its total."""
+    own = next((d for d in table.dimensions if d.name == dimension.name), dimension)
+    return (
+        dimension if own.codes[0] in dimension.index else replace(dimension, codes=(own.codes[0], *dimension.codes[1:]))
+    )
 
 
 def _of_one(table: Table) -> float:

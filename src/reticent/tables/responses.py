@@ -11,14 +11,15 @@ from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.published_table import PublishedTable
 from reticent.data.response_relations import COUNT, ResponseRelation, parse_relation
-from reticent.data.table import TableSpec
+from reticent.data.table import DimensionSpec, TableSpec
 from reticent.data.table_plan import BoundsOptions
 from reticent.tables.apriori import Knowledge
 from reticent.tables.judge import LinkedTable, judge_linked
 from reticent.tables.make import Making, make_tables
 from reticent.tables.memory import Memory
 from reticent.tables.of_one import ends_of_one, limits_note, limits_of_tables
-from reticent.tables.request import TableRequest, WantedTable, rules_of_counts
+from reticent.tables.presence import not_empty, with_people
+from reticent.tables.request import TableRequest, WantedTable, hides, rules_of_counts
 from reticent.tabulation.code_columns import CodeColumns
 from reticent.tabulation.codings import Coding, Row, codings_of, rows_within
 from reticent.tabulation.coinciding import coinciding
@@ -74,6 +75,8 @@ def judged_responses(request: TableRequest, secret: Secret, progress: Progress) 
         if ties and any(one.redesign is not None for one in wanted):
             raise PlanError("[table]: redesign works on a single response; related responses must keep the same codes.")
         wanted += _latent(wanted, ties, data)
+        if hides(request.method) and not request.hide_empty:
+            wanted += _crossed(wanted)
     groups: dict[str, list[int]] = {}
     for number, one in enumerate(wanted):
         groups.setdefault(_name(one), []).append(number)
@@ -82,6 +85,10 @@ def judged_responses(request: TableRequest, secret: Secret, progress: Progress) 
     for at, (name, numbers) in enumerate(groups.items()):
         share = part(progress, at / len(groups), (at + 1) / len(groups))
         found[name] = _judged(request, [wanted[number] for number in numbers], tuple(numbers), how, share)
+    if hides(request.method) and not request.hide_empty:
+        found = {
+            name: _beside(one, [other for other in found.values() if other is not one]) for name, one in found.items()
+        }
     if related and data is None:
         ties = ties_in_cells([one.system for one in found.values()], declared, find=request.find_relations)
     return JudgedRequest(found, names, tuple(ties))
@@ -125,6 +132,12 @@ def _judged(
     )
 
 
+def _beside(one: ResponseTables, others: Sequence[ResponseTables]) -> ResponseTables:
+    """The tables of a response beside those of others, which show by their empty cells where somebody is."""
+    told = [not_empty(other.system, other.latent) for other in others]
+    return replace(one, knowledge=with_people(one.knowledge, one.system.table, told)) if told else one
+
+
 def _codings(
     wanted: Sequence[WantedTable], tables: Sequence[LinkedTable]
 ) -> tuple[tuple[Coding, ...], tuple[str, ...]]:
@@ -160,6 +173,29 @@ def _latent(wanted: Sequence[WantedTable], ties: Sequence[Tie], data: Microdata 
             )
         )
     return found
+
+
+def _crossed(wanted: Sequence[WantedTable]) -> list[WantedTable]:
+    """Counts that nobody publishes or judges, by variables that several tables of counts have and a sum has together.
+
+    The empty cells of the sum show who may be where: what one table of counts says then bears on another.
+    """
+    specs = [one.source for one in wanted if isinstance(one.source, TableSpec)]
+    counted = [spec for spec in specs if spec.response is None]
+    if not counted or any(one.redesign is not None for one in wanted):
+        return []
+    known = {dimension.variable for spec in counted for dimension in spec.dimensions}
+    found: dict[tuple[DimensionSpec, ...], WantedTable] = {}
+    for one, spec in zip(wanted, specs, strict=True):
+        both = tuple(dimension for dimension in spec.dimensions if dimension.variable in known)
+        names = {dimension.variable for dimension in both}
+        if spec.response is None or any(names <= {d.variable for d in own.dimensions} for own in counted):
+            continue
+        source = replace(spec, dimensions=both, response=None, shadow=None, weighted=counted[0].weighted)
+        found[both] = replace(
+            one, source=source, rules=(), a_priori=(), earlier=None, previous=None, notes=(), memory=Memory()
+        )
+    return list(found.values())
 
 
 def _shape(one: WantedTable) -> object:

@@ -223,7 +223,7 @@ def _run_group(
     started = clock.peek()
     responses = [found.responses[name] for name in members]
     notes = [*secret_notes(secret), *(note for one in responses for note in one.notes), *tie_notes(ties)]
-    joined = len(responses) > 1 or responses[0].limits
+    joined = len(responses) > 1 or responses[0].limits or responses[0].latent
     case = _together(request, responses, ties, notes) if joined else _alone(request, responses[0], notes)
     left = max(_LEAST_SHARE * request.time_limit, request.time_limit - (clock.peek() - started))
     result = _protect(replace(request, time_limit=left), replace(case, told=tuple(told)), secret, progress)

@@ -110,7 +110,8 @@ def with_minimum(choice: Choice, rules: Sequence[Rule]) -> Choice:
         return choice
     if choice.minimum_frequency == "off":
         said = ("MOD: sums of small cells are judged by the rules whatever the minimum frequency option says.",)
-        return replace(choice, said=choice.said + said) if least else choice
+        asked = choice.method.name == _method("MOD").name  # the other methods have no such option
+        return replace(choice, said=choice.said + said) if least and asked else choice
     if not least:
         said = ("MOD: the minimum frequency option asks for nothing where no FREQ says what is small.",)
         return replace(choice, said=choice.said + said) if choice.minimum_frequency == "asked for" else choice

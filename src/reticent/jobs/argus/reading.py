@@ -68,6 +68,11 @@ def read_microdata(batch: Batch, command: Command) -> None:
         job.data = data
         job.metadata = metadata
         speak_of_cost(batch, job)
+        if data.schema.weight is not None and not job.flag("WGT"):
+            batch.notes.add(
+                f"the weight {data.schema.weight} is in the metadata and not used: records count once. WGT(1) in "
+                "<SAFETYRULE> uses it."
+            )
     batch.say(f"READMICRODATA: {data.n_records} records.")
 
 

@@ -4,7 +4,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from reticent.base.errors import PlanError, ReticentError
+from reticent.base.errors import DataError, PlanError, ReticentError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Source, release_secret
 from reticent.base.version import VERSION
@@ -54,6 +54,8 @@ def run_batch(
     beside = Path.cwd() if path is None else path.resolve().parent
     records = data if isinstance(data, Microdata) else None
     folder = beside if data is None or isinstance(data, Microdata) else Path(data)
+    if not folder.is_dir():  # a misspelt folder must not end in data that lie beside the batch
+        raise DataError(f"{owner}: the folder {folder.name!r} to read from does not exist; name one that does.")
     places = Places(folder.resolve(), Path(output or beside).resolve(), beside)
     run = Batch(places, accept_exposed, kept, records=records)
     check_batch(commands, run.find, output=places.output, secret=kept, batch=path)

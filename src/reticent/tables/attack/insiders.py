@@ -66,14 +66,16 @@ def insiders(
 def _by_the_table(problem: SuppressionProblem, known: Ints, learned: list[int]) -> tuple[int, ...]:
     """What a respondent learns from the table: not what it knows if nothing is published.
 
-    Who is all of a total knows that nobody else is in its parts. Such parts are as small as they may be.
+    Who is all of a total knows that nobody else is in its parts. Such parts are empty, or as small as they may be.
     """
-    least = problem.values <= problem.lower_bound + problem.tolerance
-    if not any(least[cell] for cell in learned):
+    nobody = problem.values <= problem.lower_bound + problem.tolerance
+    if problem.counts is not None:  # gains and losses of nobody are 0, which is not the least that they may be
+        nobody[: len(problem.counts)] |= problem.counts == 0
+    if not any(nobody[cell] for cell in learned):
         return tuple(learned)
     everything = np.asarray(problem.status != CellStatus.EMPTY)
     anyway = set(_Public(problem, everything).learned(known))
-    return tuple(cell for cell in learned if not (least[cell] and cell in anyway))
+    return tuple(cell for cell in learned if not (nobody[cell] and cell in anyway))
 
 
 def single_respondents(problem: SuppressionProblem) -> Ints:
@@ -89,11 +91,18 @@ def single_respondents(problem: SuppressionProblem) -> Ints:
 
 
 def singles_by_relations(single: NDArray[np.bool_], relations: Relations) -> Ints:
-    """A number for each cell of one respondent, −1 elsewhere: the same where one is the total of the other."""
+    """A number for each cell of one respondent, −1 elsewhere: the same where one is the total of the other.
+
+    A total stands alone on its side of a relation. Where codes of two variables add up only together (`a + b = c + d`),
+    each of these cells may have a respondent of its own.
+    """
     row_of = np.repeat(np.arange(relations.n_rows), np.diff(relations.indptr))
+    alone = single[relations.cells]
     total_single = np.zeros(relations.n_rows, dtype=bool)
-    total_single[row_of[(relations.coefs < 0) & single[relations.cells]]] = True
-    keep = single[relations.cells] & total_single[row_of]
+    for side in (relations.coefs < 0, relations.coefs > 0):
+        terms = np.bincount(row_of[side], minlength=relations.n_rows)
+        total_single[row_of[side & alone & (terms[row_of] == 1)]] = True
+    keep = alone & total_single[row_of]
     size = relations.n_rows + relations.n_cells
     ends = (row_of[keep], relations.n_rows + relations.cells[keep].astype(np.int64))
     graph = sparse.coo_array((np.ones(int(keep.sum())), ends), shape=(size, size))

@@ -13,7 +13,7 @@ from reticent.base.randomness import Secret
 from reticent.data.table import Table
 from reticent.kernels.draws import uniforms
 from reticent.tables.cell_draws import CellDraws
-from reticent.tables.guarantee import Guarantee, Rate
+from reticent.tables.guarantee import NOT_FOLLOWED, Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.additivity import Way
 from reticent.tables.perturb.cell_numbers import APART, cell_numbers, places
@@ -51,7 +51,7 @@ class InvariantNoise(CellDraws):
         "with somebody in it is determined exactly. With selection = "
         '"quotas" this also holds for somebody who knows the design and counts how many cells moved from each count to each '
         "other: tables small enough to enumerate all true tables that fit (up to about nine inner cells) are judged for "
-        "that, others are called not judged and refused. Levels of counts are not promised.",
+        "that, others are called not judged and refused. Levels of counts are not promised." + NOT_FOLLOWED,
         Rate(73, 1461, 24),
         "few tables lead to some of the outputs that were seen (further secrets lead more tables to each of them)",
     )

@@ -17,7 +17,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples, Parameters, to_plain
 from reticent.data.table import Measure, Table
 from reticent.kernels.draws import uniforms
-from reticent.tables.guarantee import Guarantee, Rate
+from reticent.tables.guarantee import NOT_FOLLOWED, Guarantee, Rate
 from reticent.tables.outcome import Outcome, changed_values
 from reticent.tables.perturb.additivity import Way
 from reticent.tables.perturb.cell_key import (
@@ -61,7 +61,7 @@ class CellKey(Parameters):
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows the p-table, all published values and relations together: no count with "
         "somebody in it is determined exactly, and the largest noise takes every unsafe sum out of its protection levels. "
-        "Levels of counts are not promised. Not followed: what other runs published.",
+        "Levels of counts are not promised." + NOT_FOLLOWED,
         Rate(202, 2434, 24),
         "a small table has many outputs, some of which few tables give (further secrets lead more tables to each of them)",
     )

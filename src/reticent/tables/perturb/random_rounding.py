@@ -12,7 +12,7 @@ from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.data.table import Table
 from reticent.tables.cell_draws import CellDraws
-from reticent.tables.guarantee import Guarantee, Rate
+from reticent.tables.guarantee import NOT_FOLLOWED, Guarantee, Rate
 from reticent.tables.outcome import Behind, Outcome, changed_values
 from reticent.tables.perturb.cell_numbers import cell_numbers
 from reticent.tables.perturb.origins import Origins
@@ -38,7 +38,7 @@ class RandomRounding(CellDraws):
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows the base, all published values and relations together: no count with "
         "somebody in it is determined exactly, and no unsafe sum is placed within its protection levels. Levels of counts are "
-        "not promised. Not followed: what other runs published.",
+        "not promised." + NOT_FOLLOWED,
         Rate(17, 1053, 24),
         "cells of the same records are changed in the same way, so different values reveal somebody elsewhere",
     )

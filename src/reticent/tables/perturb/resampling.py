@@ -14,7 +14,7 @@ from reticent.base.errors import ParameterError
 from reticent.base.progress import Progress
 from reticent.base.randomness import Secret
 from reticent.tables.cell_draws import ONE_RUN, AdditiveDraws
-from reticent.tables.guarantee import Guarantee, Rate
+from reticent.tables.guarantee import NOT_FOLLOWED, Guarantee, Rate
 from reticent.tables.outcome import Outcome
 from reticent.tables.perturb.summing import summing
 from reticent.tables.problem import SuppressionProblem
@@ -40,7 +40,7 @@ class Resample(AdditiveDraws):
     name: ClassVar[str] = OWNER
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows that respondents were drawn from the cells: no unsafe count is determined "
-        "exactly. Levels are not promised.",
+        "exactly. Levels are not promised." + NOT_FOLLOWED,
         Rate(33, 1342, 24),
         "a count of 0 stays 0 and the total is kept, so that few tables lead to some outputs",
     )
