@@ -53,7 +53,8 @@ with an engine more |
 | `weights` | no weight reveals a code, or a narrow range of codes, that the file shows less finely | \
 weights together with two or more keys; codes that are no range; \
 ranges of more than two thirds of those who show the published code |
-| `order` | the order of the records reveals nothing of their order in the source | |
+| `order` | the order of the records reveals nothing of their order in the source | \
+other orders than that of the source file; that members of a published household stand together |
 | `intervals` | at most the share `interval_most` of the true numbers is near the published one; \
 only reported if `interval_most` is not given | true numbers that follow from other published ones \
 (income from net income and tax) |

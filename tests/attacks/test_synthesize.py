@@ -65,7 +65,7 @@ def two_way(true: pl.DataFrame, published: pl.DataFrame, numbers: tuple[str, ...
             edges = np.unique(np.quantile(true[name].to_numpy(), np.arange(1, 8) / 8))
             columns.append([np.searchsorted(edges, f[name].to_numpy()) for f in (true, published)])
         else:
-            known = {text: i for i, text in enumerate(sorted(set(true[name])))}
+            known = {text: i for i, text in enumerate(sorted({*true[name], *published[name]}))}
             columns.append([np.array([known[text] for text in f[name]]) for f in (true, published)])
     distances = []
     for i, first in enumerate(columns):

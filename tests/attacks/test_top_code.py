@@ -4,7 +4,7 @@ Fixtures: `tops.<name>.csv` is what 0.1.0 made of `tops.true.csv` with `TopCode(
 """
 
 from collections.abc import Callable
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, permutations
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,15 @@ import polars as pl
 import pytest
 from scipy.optimize import brentq
 
+from attacks.tail_gaps import known_exactly as known_in_list
+from attacks.tail_gaps import means_published
 from reticent.base.errors import NotProtectedError
 from reticent.base.progress import silent
 from reticent.base.randomness import as_secret
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Schema, Variable
-from reticent.microdata.mask.top_code import TopCode
+from reticent.microdata.mask.tail_sums import told_by_sum
+from reticent.microdata.mask.top_code import BottomCode, TopCode
 
 FOLDER = Path(__file__).parent / "fixtures" / "v010" / "files"
 STEPS: dict[str, dict[str, Any]] = {
@@ -157,3 +160,94 @@ def test_a_tail_of_zeros_has_no_mean() -> None:
     """Percent of 0 are nothing: the mean of whole numbers above −1 was published where all of them are 0."""
     with pytest.raises(NotProtectedError):
         _protected(np.array([-3.0, -2.0, 0.0, 0.0, 0.0]), value=-1.0, replacement="mean")
+
+
+def known_exactly(tail: tuple[int, ...], least: int, most: int) -> bool:
+    """Whether somebody in a tail, with the mean and the least and the largest possible value, knows what another one has."""
+    unknown = len(tail) - 2
+    for own, target in permutations(tail, 2):
+        others = sum(tail) - own
+        low, high = max(least, others - unknown * most), min(most, others - unknown * least)
+        if low == high == target:
+            return True
+    return False
+
+
+def below(limit: int) -> tuple[int, int]:
+    """Amounts from 0 on, with the mean of those below a limit."""
+    step = BottomCode("visits", value=limit, replacement="mean")
+    shown = range(limit, limit + 9)
+    visits = Variable("visits", kind=Kind.NUMERIC)
+    return means_published(step, visits, range(limit), shown, lambda tail: known_exactly(tail, 0, limit - 1))
+
+
+def above(limit: int) -> tuple[int, int]:
+    """Answers from 1 to 5, with the mean of those above a limit."""
+    step = TopCode("answer", value=limit, replacement="mean")
+    shown = range(1, limit + 1)
+    answer = Variable("answer", kind=Kind.ORDINAL, codes=tuple("12345"))
+    tails = range(limit + 1, 6)
+    return means_published(step, answer, tails, shown, lambda tail: known_exactly(tail, limit + 1, 5))
+
+
+@pytest.mark.parametrize("limit", [2, 4, 6])
+def test_the_mean_of_amounts_near_zero_tells_nobody_the_amount_of_another(limit: int) -> None:
+    """Nobody has fewer than 0 visits, so the mean 0 of those below 2 said that each of them has 0."""
+    published, known = below(limit)
+    assert (published > 0) == (limit > 2)
+    assert known == 0
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_the_mean_of_the_last_answers_tells_nobody_the_answer_of_another(limit: int) -> None:
+    """Nobody answers more than 5, so the mean 5 of those above 2 said that each of them answered 5."""
+    published, known = above(limit)
+    assert published > 0
+    assert known == 0
+
+
+@pytest.mark.parametrize(("codes", "limit", "tail"), [
+    ("1 2 5 10 20 50", 2, (5, 10, 10)),  # whoever has 5 knows that two others with 20 together have 10 each
+    ("1 2 5 10 20 50", 1, (2, 5, 5)),
+    ("5 15 25 35 45 55", 5, (15, 15, 25)),
+])  # fmt: skip
+def test_the_gaps_of_a_list_tell_nobody_the_code_of_another(codes: str, limit: int, tail: tuple[int, ...]) -> None:
+    """Of all tails of three to five values of the list 1, 2, 5, …, somebody knew another in 84 of 349 (`attacks.tail_gaps`)."""
+    listed = codes.split()
+    assert known_in_list(tail, [int(code) for code in listed if int(code) > limit])
+    data = Microdata.of(
+        pl.DataFrame({"amount": [*(code for code in listed if int(code) <= limit), *map(str, tail)]}),
+        Schema((Variable("amount", kind=Kind.ORDINAL, codes=tuple(listed)),)),
+    )
+    with pytest.raises(NotProtectedError):
+        TopCode("amount", value=limit, replacement="mean").apply(data, secret=as_secret(1), progress=silent)
+
+
+def test_a_list_with_gaps_has_means_that_tell_nothing() -> None:
+    """Every tail of three that is published leaves somebody else two codes; many are published."""
+    codes, made = [2, 5, 10, 20, 50], 0
+    for tail in combinations_with_replacement(codes, 4):
+        told = told_by_sum(np.array(tail, dtype=float), np.array(codes, dtype=float), None, 10.0)
+        assert told == known_in_list(tail, codes)
+        made += not told
+    assert made > 20
+
+
+@pytest.mark.parametrize(("numbers", "limit", "tail"), [
+    ((5, 15), 20, (25, 25, 25)), ((5, 15), 20, (25, 25, 35)), ((0.99, 1.99, 2.99), 3.0, (3.99, 3.99, 4.99)),
+])  # fmt: skip
+def test_numbers_beside_a_step_begin_at_the_first_of_them(
+    numbers: tuple[float, ...], limit: float, tail: tuple[float, ...]
+) -> None:
+    """Of 25, 25 and 35 above 20, whoever has 35 knows that both others have 25: the rule took 25 for 5 more than can be."""
+    with pytest.raises(NotProtectedError):
+        _protected(np.array([*numbers, *tail], dtype=float), value=limit, replacement="mean")
+
+
+if __name__ == "__main__":
+    import sys
+
+    for limit in (2, 4, 6):
+        sys.stdout.write(f"below {limit}: {below(limit)}\n")
+    for limit in (1, 2, 3):
+        sys.stdout.write(f"answers above {limit}: {above(limit)}\n")

@@ -3,6 +3,7 @@
 import pytest
 
 from attacks.transparent import SECRETS, rates
+from reticent.queries.modes import MODES, mode_class
 from reticent.tables.methods import TABLE_METHODS
 from reticent.tables.perturb.secrets import draws
 
@@ -11,11 +12,19 @@ from reticent.tables.perturb.secrets import draws
 def test_every_guarantee_speaks_of_both_attackers(method: str) -> None:
     said = TABLE_METHODS[method].guarantee
     assert said.arithmetic.startswith("Against the arithmetic attacker")
+    assert "Not covered: " in said.arithmetic
     assert ("Not for the transparent attacker" in str(said)) == (said.rate.determined > 0)
     assert str(said.rate) in said.transparent
     assert said.rate.secrets == (SECRETS if draws(TABLE_METHODS[method]()) else 0)
     assert said.rate.unsafe > 0
     assert TABLE_METHODS[method].__doc__ is not None
+
+
+@pytest.mark.parametrize("mode", [name for name in MODES if name != "open"])  # which promises nothing
+def test_every_mode_says_for_whom_and_what_is_not_covered(mode: str) -> None:
+    said = mode_class(mode).guarantee
+    assert "arithmetic attacker" in said or "transparent attacker" in said
+    assert "Not covered" in said
 
 
 @pytest.mark.deep

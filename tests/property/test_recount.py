@@ -98,6 +98,7 @@ class Reference:
         self.shown_for = {name: {v: {v} for v in self.true[name] if v is not None} for name in KEYS}
         self.moved: set[str] = set()
         self.repeated: dict[str, list[object]] = {}
+        self.blanked: set[str] = set()
 
     @staticmethod
     def column(data: Microdata, name: str) -> list[object]:
@@ -107,6 +108,8 @@ class Reference:
         return list(texts)
 
     def watch(self, step: object, before: Microdata, after: Microdata) -> None:
+        if isinstance(step, LocalSuppression):
+            self.blanked |= set(KEYS)
         if isinstance(step, LocalSuppression | Reorder | Sample):
             return
         coarse = isinstance(step, Recode | TopCode | BottomCode | RoundValues | Generalize)
@@ -170,10 +173,17 @@ class Reference:
                     found.setdefault(person, []).append(fitting)
         return found
 
+    def missing_for_all(self, masked: Microdata, name: str, truth: list[Any]) -> bool:
+        """Whether a missing value is that of somebody who has none: no step blanks values, and none is blank."""
+        own = dict(zip(self.ids, truth, strict=True))
+        shown = zip(masked.record_ids().tolist(), self.column(masked, name), strict=True)
+        return name not in self.blanked and all(own[number] is None for number, value in shown if value is None)
+
     def counts(self, masked: Microdata, keys: list[str], repeats: bool) -> dict[int, tuple[int, float]]:
         shown = {name: self.column(masked, name) for name in keys}
         each = self.repeated if repeats else {}
         numeric = {n for n in self.moved if masked.schema[n].kind == "numeric" and n not in each}
+        own_value = {n for n in keys if n not in numeric and self.missing_for_all(masked, n, each.get(n, self.true[n]))}
         kept = set(masked.record_ids().tolist())
         left = sum(w for w, number in zip(self.weights, self.ids) if number in kept)
         stands_for = {number: w * sum(self.weights) / left for w, number in zip(self.weights, self.ids)}
@@ -188,6 +198,8 @@ class Reference:
             def fits(j: int, person: dict[str, Any] = person, made: dict[str, Any] = made, i: int = i) -> bool:
                 for name in keys:
                     if shown[name][j] is None:
+                        if name in own_value and made.get(name, person[name]) is not None:
+                            return False
                         continue
                     if name in made:
                         if shown[name][j] != made[name]:

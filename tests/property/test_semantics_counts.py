@@ -1,5 +1,6 @@
 """Counts under every semantics and cells of every combination against all pairs."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -110,5 +111,7 @@ def test_the_table_of_semantics_has_the_counts_of_each(file: tuple[np.ndarray, n
 def test_a_file_as_it_is_is_recounted_without_a_trace(file: tuple[np.ndarray, np.ndarray, int]) -> None:
     data = _as_file(file[0])
     keys = data.schema.keys
-    direct, traced = recount_as_it_is(data, keys), recount(Trace.start(data, keys), data, keys)
-    assert direct.sample_counts.tolist() == traced.sample_counts.tolist()
+    for blanks in (True, False):
+        trace = replace(Trace.start(data, keys), blanked=frozenset(keys if blanks else ()))
+        direct, traced = recount_as_it_is(data, keys, blanks=blanks), recount(trace, data, keys)
+        assert direct.sample_counts.tolist() == traced.sample_counts.tolist()

@@ -129,6 +129,10 @@ class Method(Parameters):
         """Nothing is taken over together from another record."""
         return ()
 
+    def blanks(self, schema: Schema) -> tuple[str, ...]:
+        """No variable is one of which anybody must expect blanks."""
+        return ()
+
     def new_codes(
         self, variable: Variable, codes: tuple[str, ...], facts: Mapping[str, Any]
     ) -> Mapping[str, str] | None:

@@ -46,6 +46,11 @@ def frame_of(columns: Sequence[pl.Series]) -> Frame:
     return Frame(pl.DataFrame(list(columns)))
 
 
+def stacked(frames: Sequence[Frame]) -> Frame:
+    """The rows of several tables of the same columns, one below the other."""
+    return replace(frames[0], table=pl.concat([frame.table for frame in frames], how="vertical_relaxed"))
+
+
 def with_rows_of(frame: Frame, name: str, other: Frame, rows: NDArray[Any]) -> Frame:
     """The frame with a column from rows of another one."""
     return replace(frame, table=frame.table.with_columns(other.table[name].gather(pl.Series(rows)).alias(name)))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """All attacks on a masked file by one who has the true values. Each is reported; the plan says which ones count."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,8 +18,9 @@ from reticent.microdata.risk.known_linkage import KnownLinkage, known_linkage
 from reticent.microdata.risk.linkage_causes import Cause
 from reticent.microdata.risk.recount import Recount, recount
 from reticent.microdata.risk.restored import Restored, restore
-from reticent.microdata.risk.told_outside import ToldOutside, told_outside
+from reticent.microdata.risk.told_outside import Outside, told_outside, with_outside
 from reticent.microdata.risk.traces_left import OrderLeft, WeightsLeft, order_left, weights_left
+from reticent.microdata.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class FileAttacks:
     """What each attack found; None where it could not be tried, with the reason in `not_tried`.
 
     `restored` has what published variables tell of hidden keys; recount, linkage and households use it. `causes` are the
-    variables that make linkage succeed, where that was looked for; `outside` names what tells a key to somebody who knows more.
+    variables that make linkage succeed, where that was looked for; `outside` names what tells a key to somebody who knows more,
+    and what ends in `_outside` is what somebody finds who does.
     """
 
     restored: Restored | None = field(default=None, repr=False)
@@ -38,7 +40,10 @@ class FileAttacks:
     intervals: Mapping[str, float] | None = None
     weights: WeightsLeft | None = None
     order: OrderLeft | None = None
-    outside: tuple[ToldOutside, ...] = ()
+    outside: Outside = field(default_factory=Outside)
+    recount_outside: Recount | None = None
+    linkage_outside: KnownLinkage | None = None
+    households_outside: HouseholdRecount | None = None
     not_tried: Mapping[str, str] = field(default_factory=dict)
 
     def seen(self, masked: Masked) -> Masked:
@@ -79,6 +84,9 @@ def attack_file(
         reasons["households"] = reasons["recount"]
     else:
         homes = household_recount(trace, data, keys, known)
+    progress(0.4, "what others know")
+    outside = Outside() if counted is None else told_outside(trace, data, wanted)
+    known_outside = with_outside(trace, data, outside.told) if outside.told else None
     progress(0.5, "linkage")
     if not known:
         reasons["linkage"] = "no key and no number is declared, so there is nothing to link by"
@@ -90,9 +98,24 @@ def attack_file(
         intervals=_intervals(masked, settings),
         weights=weights_left(trace, masked.data),
         order=order_left(original, released, shuffled=shuffled),
-        outside=() if counted is None else told_outside(trace, data, wanted),
+        outside=outside,
+        recount_outside=_recount_outside(known_outside, wanted),
+        linkage_outside=known_linkage(*known_outside, known) if known and known_outside else None,
+        households_outside=None if homes is None else _households_outside(known_outside, wanted, known),
         not_tried=reasons,
     )
+
+
+def _recount_outside(known: tuple[Trace, Microdata] | None, keys: Sequence[str]) -> Recount | None:
+    """The recount by somebody who knows how published variables and keys go together."""
+    return None if known is None else recount(*known, [name for name in keys if name in known[1].schema])
+
+
+def _households_outside(
+    known: tuple[Trace, Microdata] | None, keys: Sequence[str], names: Sequence[str]
+) -> HouseholdRecount | None:
+    """The recount and linkage of households by the same."""
+    return None if known is None else household_recount(*known, [n for n in keys if n in known[1].schema], names)
 
 
 def _intervals(masked: Masked, settings: RiskSection) -> dict[str, float] | None:

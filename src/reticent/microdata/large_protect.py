@@ -6,7 +6,7 @@ Each masked block goes to a sink; whether what the sink holds may leave is said 
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from reticent.data.schema import Kind, Role, Schema
 from reticent.data.verdict import ATTACKS, AttackVerdict, FileVerdict, State
 from reticent.kernels.draws import uniforms
 from reticent.microdata.large_linkage import SAMPLE, Linker, SampledLinkage
+from reticent.microdata.large_outside import outside_in_engine
 from reticent.microdata.large_restored import ToldInEngine, told_in_engine
 from reticent.microdata.large_risk import refuse_respondents
 from reticent.microdata.large_singled import Singled, singled_out
@@ -89,9 +90,10 @@ def protect_large(
     known = settings.known or tuple(dict.fromkeys((*keys, *file.schema.keys, *_numbers(file.schema), *weight)))
     ready = prepare(file, steps, keys, known=known, secret=secret, progress=part(progress, 0.0, 0.2))
     progress(0.2, "recount")
-    before = recount_as_it_is(ready.combined.trace.original, keys)
+    before = recount_as_it_is(ready.combined.trace.original, keys, blanks=False)
     after = recount(ready.combined.trace, ready.combined.data, keys)
     told = told_in_engine(ready, keys, progress=part(progress, 0.2, 0.25))
+    told = replace(told, outside=outside_in_engine(file, ready, keys))
     singled = singled_out(ready, known)
     linker, whole = _sampled(ready, known, secret, part(progress, 0.25, 0.35))
     done = 0
@@ -111,7 +113,13 @@ def protect_large(
         file.n_records,
         _public_schema(ready, used),
         judge_large(
-            after, linkage, settings, limit, weights=file.schema.weight is not None, told=told, singled=singled
+            after,
+            linkage,
+            settings,
+            limit,
+            weights=file.schema.weight is not None,
+            told=told,
+            singled=singled,
         ),
         _risk_facts(before),
         _risk_facts(after),
@@ -211,7 +219,8 @@ def judge_large(
 ) -> FileVerdict:
     """One verdict for each attack; what needs all records at once is not judged, whatever was asked.
 
-    The recount goes by combinations of keys; where other variables tell what is hidden of these (`told`), it is not judged.
+    The recount goes by combinations of keys; where other variables tell what is hidden of these (`told`), or tell it to somebody
+    who knows more, it is not judged.
     Linkage goes by the attackers of the sample, or by codes that single out more (`singled`).
     """
     asked = settings.asked(households=False, weights=weights)
@@ -220,15 +229,18 @@ def judge_large(
     how = "all records" if linkage.whole else f"a sample of {linkage.tried} records"
     sure = "" if linkage.whole else f", at most {linkage.upper:.2%} of the file with 95 % confidence"
     told = told or ToldInEngine()
+    outside = told.outside
+    unknown = bool(told.told) or (bool(outside.told) and worst <= limit < 1)  # a limit of 1 allows all that they know
     left = f"; {counted(told.pairs_left_out, 'pair')} of variables were not tried" if told.pairs_left_out else ""
     alone = "" if singled is None or singled.share <= linkage.upper else f"{singled.text}; "
     texts: dict[str, tuple[float | None, float, str]] = {
         "recount": (
-            None if told.told else worst,
+            None if unknown else worst,
             limit,
-            f"{'; '.join(told_texts(told.told))}; a recount that uses this {IN_AN_ENGINE}"
-            if told.told
-            else f"the largest risk of a record is {figure(worst, limit)}, {limit:g} is allowed ({above} records above){left}",
+            f"{'; '.join([*told_texts(told.told), *(one.text for one in outside.told)])}; a recount that uses this {IN_AN_ENGINE}"
+            if unknown
+            else f"the largest risk of a record is {figure(worst, limit)}, {limit:g} is allowed ({above} records above){left}"
+            f"{outside.text}",
         ),
         "linkage": (
             linkage.upper if singled is None else max(linkage.upper, singled.share),

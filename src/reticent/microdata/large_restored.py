@@ -16,6 +16,7 @@ from reticent.data.schema import Role
 from reticent.microdata.large_masked import LOOKED, masked_sources, rows_of
 from reticent.microdata.large_steps import LargeSteps
 from reticent.microdata.risk.restored import ALONE, Hidden, How, Told
+from reticent.microdata.risk.told_outside import Outside
 
 MOST_VALUES = 1_000_000
 """Different values of a variable up to which it is tried."""
@@ -31,10 +32,14 @@ SORTED, COSTLIER = 5_000_000, 20
 
 @dataclass(frozen=True)
 class ToldInEngine:
-    """For each key what reveals most of its hidden values; `pairs_left_out` of variables were not tried."""
+    """For each key what reveals most of its hidden values; `pairs_left_out` of variables were not tried.
+
+    `outside` has what they tell to somebody who knows more.
+    """
 
     told: tuple[Told, ...] = ()
     pairs_left_out: int = 0
+    outside: Outside = field(default_factory=Outside)
 
 
 def told_in_engine(ready: LargeSteps, keys: Sequence[str], *, progress: Progress = silent) -> ToldInEngine:

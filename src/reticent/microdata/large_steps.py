@@ -44,11 +44,15 @@ BLOCKS = "Protect blocks of the file (one plan per region, say), or read it with
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Records at the published detail, as they are published, and which combination of keys each has."""
+    """Records at the published detail, as they are published, and which combination of keys each has.
+
+    `values` has for each variable that is looked up which row of its column the value of each record is, before any step.
+    """
 
     truth: Microdata
     shown: Microdata
     place: NDArray[np.int64]
+    values: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ class LargeSteps:
         for rows, raw in self.file.coded_blocks(maps, names, self.identifier, where=where):
             truth = self._shown(raw, rows)
             place = self.place(truth.codes(self.keys))
-            yield Block(truth, self._masked(truth, place), place)
+            yield Block(truth, self._masked(truth, place), place, rows)
 
     def _shown(self, raw: Microdata, rows: NDArray[np.int32]) -> Microdata:
         """The block with values as they are shown, in the codes of the whole file."""

@@ -77,10 +77,13 @@ class FileRisk:
         return facts
 
 
-def measure_risk(data: Microdata, settings: RiskSection, *, masked: Masked | None = None) -> FileRisk:
+def measure_risk(
+    data: Microdata, settings: RiskSection, *, masked: Masked | None = None, source: bool = False
+) -> FileRisk:
     """Measure a file; without keys there is nothing to count by, and only the size is known.
 
-    For a masked file give what masking made of it: the attacker counts by true keys at the published detail.
+    For a masked file give what masking made of it: the attacker counts by true keys at the published detail. `source` says
+    that nothing was blanked before, so that a missing value is not that of anybody else.
     """
     wanted = settings.keys or data.schema.keys
     if settings.keys:
@@ -91,7 +94,10 @@ def measure_risk(data: Microdata, settings: RiskSection, *, masked: Masked | Non
     keys = tuple(name for name in wanted if name in shown.schema)
     if masked is not None and any(masked.trace.covers[name].unknown for name in keys):
         return FileRisk(keys, shown.n_records)
-    individual = (recount_as_it_is(shown, keys) if masked is None else recount(masked.trace, shown, keys)).individual()
+    if masked is None:
+        individual = recount_as_it_is(shown, keys, blanks=not source).individual()
+    else:
+        individual = recount(masked.trace, shown, keys).individual()
     household = data.household()
     homes = None if household is None else household_risk(individual.risk, household)
     if not keys:

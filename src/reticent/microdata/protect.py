@@ -83,7 +83,7 @@ def protect_data(data: Microdata, steps: Sequence[MaskingMethod], **wishes: Unpa
     keys = recount_keys(data, settings)
     data.schema.require(settings.known, owner="[risk] known")
     progress(0.0, "risk before")
-    before = measure_risk(data, settings)
+    before = measure_risk(data, settings, source=True)
     masked = apply_steps(
         data, steps, secret=source, rules=rules, keys=(*keys, *settings.known), progress=part(progress, 0.2, 0.6)
     )

@@ -135,7 +135,8 @@ class Trace:
 
     `origins` has, for each variable that a step took over from other records, the original record whose value stands in the
     place of each. `repeated` has, for variables that a step masked record by record without draws, what it made of each.
-    `chosen` has numbers of which a step drew one of several coarser ones (random rounding), as they were before it.
+    `chosen` has numbers of which a step drew one of several coarser ones (random rounding), as they were before it. `blanked`
+    are variables of which a step may have blanked values, whether it did or not: nobody knows a blank from a missing value.
     """
 
     original: Microdata
@@ -143,6 +144,7 @@ class Trace:
     origins: Mapping[str, Ints] = field(default_factory=dict, repr=False)
     repeated: Mapping[str, Cover] = field(default_factory=dict, repr=False)
     chosen: Mapping[str, Cover] = field(default_factory=dict, repr=False)
+    blanked: frozenset[str] = frozenset()
 
     @classmethod
     def start(cls, data: Microdata, names: Iterable[str]) -> "Trace":
@@ -151,8 +153,9 @@ class Trace:
 
     def after(self, step: MaskingMethod, before: Microdata, after: Microdata, *, secret: Secret) -> "Trace":
         """Follow one step from its input and output."""
+        blanked = self.blanked | set(step.blanks(before.schema) if isinstance(step, Method) else ())
         if getattr(step, "blanks_only", False):
-            return self
+            return replace(self, blanked=blanked)
         covers = {name: cover for name, cover in self.covers.items() if name in after.schema}
         own, origins = positions(before, after), self._moved(step, before, after)
         same = bool((own == np.arange(before.n_rows)).all()) if own.size == before.n_rows else False
@@ -178,7 +181,7 @@ class Trace:
                 if name in repeated:
                     repeated[name] = _changed(repeated[name], rows, after, name)
         repeated |= self._repeated_by(step, after, {name: covers[name] for name in moved})
-        return Trace(self.original, covers, origins, repeated, chosen)
+        return Trace(self.original, covers, origins, repeated, chosen, blanked)
 
     def repeating(self) -> "Trace | None":
         """The trace of one who has all true values and carries out the steps that draw nothing; None if that gains nothing.

@@ -7,6 +7,7 @@ from reticent.base.words import counted
 from reticent.data.plan import RiskSection
 from reticent.data.verdict import ALWAYS, ATTACKS, AttackVerdict, FileVerdict, State
 from reticent.microdata.attacks import FileAttacks
+from reticent.microdata.risk.household_recount import HouseholdRecount
 from reticent.microdata.risk.linkage_causes import causes_text
 from reticent.microdata.risk.restored import Restored, Told
 
@@ -67,9 +68,13 @@ def _recount(attacks: FileAttacks, limit: float) -> Found:
         text += f"; {', '.join(found.together)} went to other records together, where they are found"
     if found.left_out:
         text += f"; who leaves out {', '.join(found.left_out)}, which chance has changed, finds more"
-    text += restored_text(attacks.restored) + "".join(f"; {one.text}" for one in attacks.outside)
-    # who knows how the two go together finds more, up to a risk of 1: within a lower limit nothing is known of it
-    return (None if attacks.outside and worst <= limit < 1 else worst), limit, text
+    text += restored_text(attacks.restored) + attacks.outside.text
+    if attacks.recount_outside is None or worst > limit:
+        return worst, limit, text
+    more = max(worst, float(attacks.recount_outside.individual().risk.max(initial=0.0)))
+    text += f"; for them the largest risk is {figure(more, limit)}"
+    # nobody knows who has such a map: above the limit the file is not judged, and within it the map does no harm
+    return (None, limit, f"{text} (not judged)") if more > limit else (more, limit, text)
 
 
 def restored_text(found: Restored | None) -> str:
@@ -101,10 +106,12 @@ def _linkage(attacks: FileAttacks, limit: float) -> Found:
         return None, None, attacks.not_tried["linkage"]
     best = max(found.by_attacker, key=lambda pair: pair[1], default=("nothing", 0.0))[0]
     by = f"{len(found.variables)} variables ({best})" if found.variables else "nothing that is still published"
-    return found.share, limit, (
+    text = (
         f"{found.share:.2%} of the published records are rightly and uniquely linked by {by}, {limit:.2%} is allowed"
         f"{causes_text(attacks.causes)}"
-    )  # fmt: skip
+    )
+    known = attacks.linkage_outside
+    return _with_outside(attacks, (found.share, limit, text), 0.0 if known is None else known.share)
 
 
 def _households(attacks: FileAttacks, limit: float) -> Found:
@@ -123,12 +130,27 @@ def _households(attacks: FileAttacks, limit: float) -> Found:
     )
     if not found.complete:
         text += "; some have too many blanks to be compared with all others, and keep an upper bound"
-    linked = found.linkage
+    known, linked = attacks.households_outside, found.linkage
+    more = 0.0 if known is None else _largest(known)
     if linked is None:
-        return worst, limit, text
+        return _with_outside(attacks, (worst, limit, text), more)
     of = "the households" if linked.asked == found.households else f"{linked.asked} households that were tried"
     text += f"; {linked.share:.2%} of {of} are rightly and uniquely linked by their nearest members ({linked.attacker})"
-    return max(worst, linked.share), limit, text
+    return _with_outside(attacks, (_largest(found), limit, text), more)
+
+
+def _largest(found: HouseholdRecount) -> float:
+    """The largest risk of a household, or the share of them that is linked."""
+    return max(float(found.risk.max(initial=0.0)), 0.0 if found.linkage is None else found.linkage.share)
+
+
+def _with_outside(attacks: FileAttacks, found: tuple[float, float, str], more: float) -> Found:
+    """What was found, beside `more` that somebody finds who knows which keys other published variables still have."""
+    value, limit, text = found
+    if value > limit or more <= value:
+        return found
+    text += f"; for whoever knows how {attacks.outside.tied} go together it is {figure(more, limit)}"
+    return (None, limit, f"{text} (not judged)") if more > limit else (more, limit, text)
 
 
 def _intervals(attacks: FileAttacks, settings: RiskSection) -> Found:

@@ -1,5 +1,7 @@
 """Means beyond a limit, labels of bands, and who counts as one respondent: worked by hand and against plain loops."""
 
+from itertools import combinations_with_replacement
+
 import numpy as np
 import polars as pl
 import pytest
@@ -8,7 +10,17 @@ from reticent.base.errors import NotProtectedError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Role, Schema, Variable
 from reticent.microdata.mask.bands import band_labels, merged
-from reticent.microdata.mask.tails import Tail, check_tail, tail_of
+from reticent.microdata.mask.tail_sums import told_by_sum
+from reticent.microdata.mask.tails import (
+    Tail,
+    both_ends,
+    check_tail,
+    first_beyond,
+    grid_of,
+    known_end,
+    last_possible,
+    tail_of,
+)
 from reticent.microdata.risk.respondents import respondents_of, respondents_shown, shares_of
 
 
@@ -116,3 +128,76 @@ def test_a_blank_lets_all_records_of_its_respondent_share() -> None:
     who = np.array([0, 0, 1, 1])
     shown = np.array([[1], [-1], [1], [2]], dtype=np.int32)
     assert shares_of(who, shown, exclusive=True).tolist() == [0.5, 0.5, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("present", "codes", "sign", "end"),
+    [
+        ([0.0, 3.0, 9.0], [], -1.0, 0.0),
+        ([2.0, 3.0, 9.0], [1.0, 5.0, 9.0], -1.0, 1.0),
+        ([-2.0, 3.0, 9.0], [], -1.0, None),
+        ([-2.0, -3.0], [], 1.0, 0.0),
+        ([1.0, 3.0], [1.0, 5.0], 1.0, 5.0),
+        ([1.0, 7.0], [1.0, 5.0], 1.0, None),
+        ([1.0, 7.0], [], 1.0, None),
+    ],
+)
+def test_where_possible_values_end(present: list[float], codes: list[float], sign: float, end: float | None) -> None:
+    assert known_end(np.array(present), np.array(codes), sign) == end
+
+
+def test_the_nearer_end_counts() -> None:
+    """Of 0, 1, 1 below 9 the others lie far from 8, and who has 1 leaves one of 0 and 1: nothing hides the last."""
+    values = np.array([0.0, 1.0, 1.0])
+    assert both_ends(values, 8.0, None, None).room > 0.1
+    assert both_ends(values, 8.0, 0.0, None).room == 0.0
+
+
+def test_the_grid_of_numbers_beside_a_step() -> None:
+    assert grid_of(np.array([5.0, 15.0, 45.0])) == (10.0, 5.0)
+    assert grid_of(np.array([-1.0, 99.0, 299.0])) == (100.0, 99.0)
+    assert grid_of(np.array([7.0, 7.0])) == (7.0, 0.0)
+    assert grid_of(np.array([1 / 3, 0.5])) == (0.0, 0.0)
+    assert first_beyond(15.0, 10.0, 1.0, 5.0) == 25.0
+    assert first_beyond(15.0, 10.0, -1.0, 5.0) == 5.0
+    assert last_possible(0.0, 10.0, -1.0, 5.0) == 5.0
+    assert last_possible(None, 10.0, -1.0, 5.0) is None
+
+
+def told_by_loops(people: list[list[int]], codes: list[int], p: float) -> bool:
+    """Every multiset of codes for the target and for the rest, for each respondent who knows the own values."""
+    totals = [{sum(one) for one in combinations_with_replacement(codes, many)} for many in range(9)]
+    everything = sum(map(sum, people))
+    for at, target in enumerate(people):
+        true, possible = sum(target), totals[len(target)]
+        other = {
+            one for one in possible if one != true and abs(one - true) >= p / 100 * abs(true) - 1e-9
+        } or possible - {true}
+        for insider in people[:at] + people[at + 1 :]:
+            many = sum(map(len, people)) - len(target) - len(insider)
+            if not any(everything - sum(insider) - one in totals[many] for one in other):
+                return True
+    return False
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_a_sum_tells_by_a_list_is_what_loops_find(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    codes = np.sort(rng.choice(np.arange(-5, 30), 4, replace=False)) * int(rng.choice([1, 10]))
+    many = int(rng.integers(3, 7))
+    values, who = rng.choice(codes, many), np.arange(many)
+    if seed % 2:
+        who = np.append([0, 1, 2], rng.integers(0, 3, many - 3))
+    people = [values[who == one].tolist() for one in np.unique(who)]
+    expected = told_by_loops(people, codes.tolist(), 10.0)
+    assert told_by_sum(values.astype(float), codes.astype(float), who if seed % 2 else None, 10.0) == expected
+
+
+def test_long_tails_and_lists_that_are_too_long() -> None:
+    """A swap of two records hides everybody in a long tail; codes that have no common step are not called safe."""
+    values = np.repeat([10.0, 20.0, 50.0], 1000)
+    assert not told_by_sum(values, np.array([10.0, 20.0, 50.0]), None, 10.0)
+    assert not told_by_sum(values, np.array([10.0, 20.0, 50.0]), np.arange(3000) // 3, 10.0)
+    assert told_by_sum(np.full(500, 10.0), np.array([10.0, 20.0, 50.0]), None, 10.0)
+    assert told_by_sum(np.array([1.0, 2.0, 3.0]), np.array([1 / 3, 9.0]), None, 10.0)
+    assert told_by_sum(np.array([1.0, 2.0, 3.0]), np.array([1e9]), None, 10.0)

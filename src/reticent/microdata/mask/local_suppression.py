@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Local suppression (plan name `local-suppression`): blank single values until every asked combination is safe."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from reticent.data.draws import StepDraws, step_input
 from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
-from reticent.data.schema import DEFAULT_PRIORITY, Kind, Schema
+from reticent.data.schema import DEFAULT_PRIORITY, Schema
 from reticent.kernels.draws import uniform_matrix
 from reticent.microdata.perturb.binding import single_records, slices
 from reticent.microdata.risk.combinations import KeyCombinations
@@ -25,9 +25,17 @@ from reticent.microdata.risk.individual import MODELS, record_risk
 from reticent.microdata.risk.register import attack_with_register
 from reticent.microdata.risk.semantics import Semantics, aligned_codes, compare_semantics, count_codes
 from reticent.microdata.suppress.engine import Task, solve
-from reticent.microdata.suppress.facts import entropy, occurring, patterns_of, register_facts, suppression_facts
+from reticent.microdata.suppress.facts import (
+    entropy,
+    missing_as_code,
+    occurring,
+    patterns_of,
+    register_facts,
+    suppression_facts,
+)
 from reticent.microdata.suppress.inference import Judge, inferred_blanks
 from reticent.microdata.suppress.merge import merged_blanks
+from reticent.microdata.suppress.records import strata_of, with_blanks
 from reticent.microdata.suppress.requirement import Prices, Requirement, mask_of, refuse_frozen, variables_of
 from reticent.microdata.suppress.ties import first_with, for_all_members, spread
 
@@ -172,6 +180,11 @@ class LocalSuppression(Method):
             raise DataError(f"{self.name}: there are no keys; name some or give variables the role key.")
         return names
 
+    def blanks(self, schema: Schema) -> tuple[str, ...]:
+        """Its keys, except frozen ones, and what is linked to them."""
+        names = [name for name in self.names(schema) if name not in self.frozen]
+        return (*names, *(other for name in names for other in self.linked.get(name, ())))
+
     def requirement(self, schema: Schema) -> Requirement:
         """The combinations as bit masks over `names`, each with the records it must have (threshold + 1, or k)."""
         names = self.names(schema)
@@ -204,12 +217,13 @@ class LocalSuppression(Method):
         self.check(data.schema)
         names = self.names(data.schema)
         data.require_values(names, owner=self.name)
-        requirement, codes = self.requirement(data.schema), occurring(data.codes(names))
+        requirement, source = self.requirement(data.schema), occurring(data.codes(names))
         self._check_sizes(data, requirement)
-        prices = self._prices(data, names, codes)
+        prices = self._prices(data, names, source)
+        codes = missing_as_code(source, [names.index(name) for name in self.frozen])
         published, stuck = codes.copy(), np.zeros(data.n_records, np.bool_)
         bounds: list[float | None] = []
-        strata = list(_strata(data, self.strata))
+        strata = list(strata_of(data, self.strata))
         weight = (data.schema.weight,) if data.schema.weight else ()
         secret = draws.of_file(data, (*names, *self.strata, *weight))
         own = draws.of_records(step_input(data, names), scale=())
@@ -228,6 +242,7 @@ class LocalSuppression(Method):
             stuck |= ((published < 0) & (codes >= 0)).sum(axis=1) > self.most_per_record
         if stuck.any():
             raise refuse_frozen(int(stuck.sum()), self.frozen, self.most_per_record)
+        published, codes = np.where(source < 0, -1, published), source
         masked, changed = self._write(data, names, codes, published)
         facts = suppression_facts(codes, published, prices, names, self.semantics)
         facts["bound"] = None if None in bounds else sum(b for b in bounds if b is not None)
@@ -303,7 +318,7 @@ class LocalSuppression(Method):
                 variables=(data.schema.entity,) if data.schema.entity else (),
             )
         copies = data.multiplicity
-        smallest = min(int(copies[rows].sum()) for rows in _strata(data, self.strata))
+        smallest = min(int(copies[rows].sum()) for rows in strata_of(data, self.strata))
         if self.risk_threshold is None and requirement.k > smallest:
             where = "the smallest stratum has" if self.strata else "the file has"
             raise InfeasibleError(
@@ -338,11 +353,11 @@ class LocalSuppression(Method):
         for v, name in enumerate(names):
             changed[name] = int(copies[blanked[:, v]].sum())
             if changed[name]:
-                masked = _blank(masked, name, blanked[:, v])
+                masked = with_blanks(masked, name, blanked[:, v])
             for other in self.linked.get(name, ()):
                 shared = data.household() if data.schema[other].is_household else None
                 where = for_all_members(shared, blanked[:, v])
-                masked, gone = _blank(masked, other, where), where & ~masked.missing(other)
+                masked, gone = with_blanks(masked, other, where), where & ~masked.missing(other)
                 changed[other] = changed.get(other, 0) + int(copies[gone].sum())
         return masked, changed
 
@@ -375,7 +390,7 @@ class LocalSuppression(Method):
         blank = (published < 0) & (codes >= 0)
         requirement, prices = self.requirement(data.schema), self._prices(data, names, codes)
         household, shared, whole, found = data.household(), self._shared(data, names), True, []
-        for rows in _strata(data, self.strata):
+        for rows in strata_of(data, self.strata):
             own = None if household is None else household[rows]
             same = first_with(own, shared, (len(rows), len(names)))
             judge = Judge(cards, requirement, Semantics(self.semantics), prices, same)
@@ -400,29 +415,13 @@ class LocalSuppression(Method):
         )
 
 
-def _strata(data: Microdata, strata: tuple[str, ...]) -> Iterator[NDArray[np.int64]]:
-    if not strata:
-        yield np.arange(data.n_rows)
-        return
-    group = data.patterns(strata).group
-    order = np.argsort(group, kind="stable")
-    yield from np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
-
-
-def _blank(data: Microdata, name: str, where: NDArray[np.bool_]) -> Microdata:
-    if data.schema[name].kind is Kind.NUMERIC:
-        return data.with_numbers(name, np.where(where, np.nan, data.numbers((name,))[:, 0]))
-    codes = np.where(where, np.int32(-1), data.codes((name,))[:, 0])
-    return data.with_codes(name, codes, data.categories(name))
-
-
 def _unsafe_records(method: LocalSuppression, before: Microdata, after: Microdata) -> int:
     """Recount, by code that has no part in the suppression: records that fall short in some combination."""
     names = method.names(before.schema)
     truth, published = aligned_codes(before, after, names), after.codes(names)
     unsafe = np.zeros(before.n_rows, np.bool_)
     copies = before.multiplicity
-    for rows in _strata(before, method.strata):
+    for rows in strata_of(before, method.strata):
         ones = copies[rows]
         if method.risk_threshold is not None:
             weights = before.weights()

@@ -2,6 +2,8 @@
 """Top and bottom coding of a numeric variable, and its multivariate form (records pulled back to an ellipse)."""
 
 import math
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar, Literal
@@ -19,7 +21,16 @@ from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Role, Schema, Variable
-from reticent.microdata.mask.tails import check_tail, first_beyond, tail_of
+from reticent.microdata.mask.tail_sums import told_by_sum
+from reticent.microdata.mask.tails import (
+    both_ends,
+    check_tail,
+    first_beyond,
+    grid_of,
+    known_end,
+    last_possible,
+    refuse_list,
+)
 from reticent.microdata.perturb.binding import respondents, units
 from reticent.microdata.perturb.leaves import step_of
 
@@ -43,10 +54,12 @@ class LimitCode(Method):
     and the standard deviation of `deviations` are those of the coded values, which the file shows. The mean of the values
     beyond the limit is published only if they belong to at least `k` respondents (households for what members share, else
     entities where the schema has them) and none of them dominates: nobody in the tail, who knows their own values and which
-    values are whole numbers, can place the total of another within `p` percent. This holds for the arithmetic attacker, and
-    for the transparent one too, since nothing here is drawn: the published file tells of the values beyond the limit that
-    they are beyond it, how many they are and, with `mean`, their sum. That somebody lies beyond the limit is always
-    published.
+    values are possible (the codes of a list; else those in the steps of the file, such as 5, 15, 25, and none below 0 if none
+    is there), can place the total of another within `p` percent. Where the limit and the possible values alone place it so,
+    another total must be possible. A mean of which this cannot be shown is refused; with `p = 0` it is not asked. This holds
+    for the arithmetic attacker, and for the transparent one too, since nothing here is drawn: the published file tells of the
+    values beyond the limit that they are beyond it, how many they are and, with `mean`, their sum. That somebody lies beyond
+    the limit is always published.
     """
 
     sign: ClassVar[float]
@@ -105,8 +118,13 @@ class LimitCode(Method):
         beyond = np.nan_to_num(self.sign * (values - limit), nan=0.0) > 0
         n_beyond = int(beyond.sum())
         who = respondents(data, (self.variable,))
-        first = first_beyond(limit, step_of(present), self.sign)
-        tail = tail_of(values[beyond], first, None if who is None else who[beyond])
+        who = who if who is None else who[beyond]
+        scale = self._scale(data, present)
+        # what a list leaves possible is judged by its codes, see `told_by_sum`
+        step, shift = (step_of(present), 0.0) if scale.size else grid_of(present)
+        first = first_beyond(limit, step, self.sign, shift)
+        end = last_possible(known_end(present, scale, self.sign), step, self.sign, shift)
+        tail = both_ends(values[beyond], first, end, who)
         facts = {"records_beyond": n_beyond, "respondents_beyond": tail.respondents, "limit": limit}
         if self.label is not None:
             return Applied(self._labelled(data, beyond), {self.variable: n_beyond}, facts)
@@ -115,6 +133,9 @@ class LimitCode(Method):
         new = limit
         if self.replacement == "mean":
             check_tail(tail, k=self.k, p=self.p, owner=self.name, variable=self.variable)
+            listed = scale[self.sign * (scale - limit) > 0]
+            if scale.size and self.p > 0 and told_by_sum(values[beyond], listed, who, self.p):
+                refuse_list(p=self.p, owner=self.name, variable=self.variable)
             new = math.fsum(values[beyond].tolist()) / n_beyond
         elif not isinstance(self.replacement, str):
             new = float(self.replacement)
@@ -127,6 +148,12 @@ class LimitCode(Method):
             return ()
         new = self.label or f"{self.value if self.replacement == 'limit' else self.replacement:g}"
         return (Mapped(variable.name, RANGE, f"{'>' if self.sign > 0 else '<'}{self.value:g}", new),)
+
+    def _scale(self, data: Microdata, present: Floats) -> Floats:
+        """The values that a variable can have: its listed codes, or those of the file where an ordinal one has no list."""
+        variable = data.schema[self.variable]
+        listed = numbers_of(code for code in variable.codes if code not in variable.missing)
+        return present if variable.kind is Kind.ORDINAL and not listed.size else listed
 
     def _limit(self, present: Floats) -> float:
         if self.value is not None:
@@ -164,6 +191,15 @@ class LimitCode(Method):
         if self.value is None or self.replacement != "limit":
             return ()
         return (Promise(f"no value of {self.variable} is beyond the limit", partial(_beyond, self)),)
+
+
+def numbers_of(codes: Iterable[str]) -> Floats:
+    """The codes that are numbers."""
+    found = []
+    for code in codes:
+        with suppress(ValueError):
+            found.append(float(code))
+    return np.array([number for number in found if math.isfinite(number)], dtype=np.float64)
 
 
 def last_within(ordered: Floats, deviations: float) -> float:

@@ -96,7 +96,8 @@ def weighted_risk(counts: Ints, population: Floats) -> Floats:
 class Fit:
     """True keys of the published records, published keys, and how the two compare.
 
-    `true` are numbers of true values (−1 missing), `shown` numbers of published values (−1 blank, fits everything);
+    `true` are numbers of true values (−1 missing), `shown` numbers of published values (−1 blank, fits everything); where no
+    step may have blanked the key, "missing" is a value like others on both sides;
     `maps[v][l]` shows for each true value of key v the published one at detail l, `detail` has l of each published value.
     `near` are positions of numeric keys that chance has moved, with `true_numbers` and `shown_numbers` for them.
     """
@@ -121,12 +122,20 @@ class Fit:
         maps = []
         for at, name in enumerate(exact):
             cover = trace.covers[name]
-            layers = cover.layers
+            layers, numbers = cover.layers, _numbered(cover, masked, name)
+            known = np.where(own >= 0, cover.true[own], -1)
+            if name not in trace.blanked and not ((numbers < 0) & (known >= 0)).any():
+                # no step blanked a value: a missing one is that of somebody who has none, and fits nobody else
+                missing = len(cover.shown) + 1
+                layers = tuple(np.append(layer, missing) for layer in layers)
+                known, numbers = (
+                    np.where((known < 0) & (own >= 0), cover.n_true, known),
+                    np.where(numbers < 0, missing, numbers),
+                )
             level = np.zeros(len(cover.shown) + 2, dtype=np.int32)
             for number, layer in enumerate(layers):
                 level[layer[layer >= 0]] = number
-            true[:, at] = np.where(own >= 0, cover.true[own], -1)
-            shown[:, at] = _numbered(cover, masked, name)
+            true[:, at], shown[:, at] = known, numbers
             detail[:, at] = level[shown[:, at]]
             maps.append(layers)
         true_numbers, shown_numbers = np.zeros((m, len(near))), np.zeros((m, len(near)))
@@ -256,14 +265,19 @@ def _recount(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Recount:
     return Recount(fit.keys, found, sums, trace.original.copies, copies_in(fit.own))
 
 
-def recount_as_it_is(data: Microdata, keys: Sequence[str]) -> Recount:
-    """The recount of a file that is published as it is, without a trace: true keys are the published ones."""
+def recount_as_it_is(data: Microdata, keys: Sequence[str], *, blanks: bool = True) -> Recount:
+    """The recount of a file that is published as it is, without a trace: true keys are the published ones.
+
+    `blanks` says that missing values may be blanks of an earlier protection, which fit everybody.
+    """
     if respondents_of(data) is not None or not keys:
-        return recount(Trace.start(data, keys), data, keys)
+        return recount(replace(Trace.start(data, keys), blanked=frozenset(keys if blanks else ())), data, keys)
     codes = np.empty((data.n_rows, len(keys)), dtype=np.int32)
     for at, name in enumerate(keys):
         numeric = data.schema[name].kind is Kind.NUMERIC
         codes[:, at] = values_of(data, name).numbers if numeric else data.encoded(name).codes
+        if not blanks:
+            codes[codes[:, at] < 0, at] = codes[:, at].max(initial=-1) + 1
     rows, group = distinct_rows(codes)
     del codes
     found = _fitting_alike(rows, group, data.multiplicity).astype(np.int64)

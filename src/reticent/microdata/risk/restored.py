@@ -24,12 +24,12 @@ from reticent.microdata.risk.recount import is_near
 from reticent.microdata.risk.restored_sources import (
     Ordered,
     Relatives,
-    combined_numbers,
     compositions,
     counted_members,
     in_text_order,
     members_once,
     numbers_left,
+    paired_orders,
     stretches,
     totals,
 )
@@ -88,8 +88,6 @@ class Told:
         return "declare it as a key, or drop it" if len(self.by) == 1 else "declare both as keys, or drop one"
 
 
-FEW_CODES = 100
-"""Codes of a variable among whose records a number is put in order."""
 MEMBERS_WORK = 50_000_000
 """Records times looks at the other members of households; further looks are left out, too."""
 RANGES_WORK = 50_000_000
@@ -201,18 +199,8 @@ def _ordered(masked: Microdata, groups: dict[str, _Group], most: int) -> tuple[l
     numeric = {v.name for v in masked.schema.variables if v.kind is Kind.NUMERIC}
     texts = [n for n in groups if n not in numeric and not masked.schema[n].is_key and n != masked.schema.household_id]
     sources += [((name,), order, everybody, "ranges") for name in texts for order in in_text_order(masked, name)]
-    keys = {n: masked.numbers((n,))[:, 0] for n in groups if n in numeric and masked.schema[n].is_key}
-    both = [pair for pair in combinations({**columns, **keys}, 2) if pair[0] in columns]
-    codes = [n for n, (_, many) in groups.items() if 1 < many <= FEW_CODES and n not in columns]
-    pairs = [(code, name) for code in sorted(codes, key=lambda code: groups[code][1]) for name in columns]
-    for names in both[: most // 4]:
-        made = combined_numbers(*({**columns, **keys}[name] for name in names))
-        sources += [(names, one, everybody, "ranges") for one in made]
-    left = max(most - 4 * len(both), 0)
-    for code, name in pairs[:left]:
-        here = np.where(masked.missing(code), np.nan, columns[name])
-        sources.append(((code, name), here, groups[code][0], "ranges"))
-    return sources, max(len(both) - most // 4, 0) + max(len(pairs) - left, 0)
+    pairs, left_out = paired_orders(masked, groups, columns, most)
+    return sources + [(names, order, within, "ranges") for names, order, within in pairs], left_out
 
 
 def _grouped(masked: Microdata, name: str) -> _Group:
@@ -312,14 +300,6 @@ class Hidden:
         hits = np.bincount(group[right], weights=amounts[right], minlength=n_groups)
         tries = np.bincount(group[asked], weights=amounts[asked], minlength=n_groups)
         return np.asarray(right & self.open & (hits >= MOSTLY * tries)[group])
-
-    def of_one_value(
-        self, group: Ints | NDArray[np.int32], n_groups: int, amounts: Ints | Floats, *, trials: int
-    ) -> Mask:
-        """Records of groups that show one value, more often than chance makes such groups."""
-        shown, mode, most = self._modes(group, n_groups, amounts)
-        believed = _believed(shown, most, self.shares[mode], self, trials) & (shown == most)
-        return np.asarray(believed[group] & (self.seen >= 0))
 
     def _modes(
         self, group: Ints | NDArray[np.int32], n_groups: int, amounts: Ints | Floats

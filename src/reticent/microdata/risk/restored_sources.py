@@ -8,6 +8,7 @@ turnover says which size class a firm is in, although no two firms have the same
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ LIMITS, PARTS = 128, 24
 """Different values up to which each is tried as a limit; of more values, the ends of this many parts of the records."""
 MEMBER_CODES = 30
 """Different values of a variable up to which each is looked for among the other members of a household."""
+FEW_CODES = 100
+"""Codes of a variable among whose records a number is put in order."""
 _NO_VALUES = (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID)
 Small = NDArray[np.int32]
 Groups = tuple[Small, int]
@@ -93,6 +96,28 @@ def counted_members(masked: Microdata) -> list[tuple[tuple[str, ...], Groups]]:
             many = np.bincount(household, weights=(own < limit).astype(np.float64))
             found.append(((variable.name,), _numbered(many[household])))
     return found
+
+
+def paired_orders(
+    masked: Microdata, groups: dict[str, Groups], columns: dict[str, Floats], most: int
+) -> tuple[list[tuple[tuple[str, ...], Floats, Small]], int]:
+    """Two numbers together (of which one may be a key), and numbers among the records of one code: names, order, groups.
+
+    At most `most` orders; the second figure is how many pairs are left out.
+    """
+    keys = [v.name for v in masked.schema.variables if v.kind is Kind.NUMERIC and v.is_key and v.name in groups]
+    all_numbers = {**columns, **{name: masked.numbers((name,))[:, 0] for name in keys}}
+    both = [pair for pair in combinations(all_numbers, 2) if pair[0] in columns]
+    codes = [n for n, (_, many) in groups.items() if 1 < many <= FEW_CODES and n not in columns]
+    pairs = [(code, name) for code in sorted(codes, key=lambda code: groups[code][1]) for name in columns]
+    everybody, found = np.zeros(masked.n_rows, dtype=np.int32), list[tuple[tuple[str, ...], Floats, Small]]()
+    for names in both[: most // 4]:
+        found += [(names, one, everybody) for one in combined_numbers(*(all_numbers[name] for name in names))]
+    left = max(most - 4 * len(both), 0)
+    for code, name in pairs[:left]:
+        here = np.where(masked.missing(code), np.nan, columns[name])
+        found.append(((code, name), here, groups[code][0]))
+    return found, max(len(both) - most // 4, 0) + max(len(pairs) - left, 0)
 
 
 @dataclass(frozen=True)

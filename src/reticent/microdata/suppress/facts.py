@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What blanks cost and where they are, in counts; codes numbered as they occur."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,14 @@ def occurring(codes: NDArray[np.int32]) -> NDArray[np.int32]:
         known = codes[:, v] >= 0
         out[known, v] = np.unique(codes[known, v], return_inverse=True)[1]
     return out
+
+
+def missing_as_code(codes: NDArray[np.int32], columns: Sequence[int]) -> NDArray[np.int32]:
+    """The codes, with "missing" as a code of its own in columns of which everybody knows that nothing is blanked."""
+    codes = codes.copy()
+    for v in columns:
+        codes[codes[:, v] < 0, v] = codes[:, v].max(initial=-1) + 1
+    return codes
 
 
 def entropy(codes: NDArray[np.int32], copies: NDArray[np.int64] | None = None) -> float:

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What published variables tell of a key that is recoded, blanked or dropped, to somebody who knows how they go together.
+
+Records that share what a variable shows are looked at inside each published code of the key. They may have one true code of
+the key; or codes and values may fall into parts that never mix, so that the variable tells a set of codes (five years of age
+beside ten). Both count where chance hardly makes them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy import sparse, special
+from scipy.sparse import csgraph
+
+from reticent.base.arrays import Floats, Ints, Mask
+from reticent.kernels.grouping import group_columns
+from reticent.microdata.risk.restored import LUCK, MOSTLY
+
+By = tuple[str, ...]
+Shares = tuple[Floats, Floats]
+"""For each record how often its code, and the most frequent code, occurs among those with which it shares something."""
+
+
+@dataclass(eq=False)
+class OutsideKey:
+    """One key: numbers of the true code of each record (−1: none) and of the code that it shows (−1: blank or dropped).
+
+    `hidden` are records that do not show their code in full, `exactly` those whose code a source tells, and `by` has for each
+    source of how many records it narrows the code, and of how many of these it tells the code.
+    """
+
+    name: str
+    true: Ints = field(repr=False)
+    shown: Ints = field(repr=False)
+    hidden: Mask = field(repr=False)
+    amounts: Ints = field(repr=False)
+    exactly: Mask = field(init=False, repr=False)
+    by: dict[By, tuple[int, int]] = field(init=False, default_factory=dict)
+    views: "list[View]" = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.hidden = self.hidden & (self.true >= 0)
+        self.exactly = np.zeros(self.true.size, dtype=bool)
+        shows = self.hidden & (self.shown >= 0)
+        blank = self.hidden & (self.shown < 0)
+        coarse = np.zeros(int(self.shown.max(initial=-1)) + 2, dtype=bool)
+        coarse[self.shown[shows]] = True
+        self.views = []
+        if shows.any():
+            rows = np.flatnonzero(coarse[self.shown] & (self.true >= 0))
+            self.views.append(View.of(rows, self.shown[rows], self.true, self.amounts, shows))
+        if blank.any():  # a blank shows no code to look inside of: all records together say how things go together
+            rows = np.flatnonzero(self.true >= 0)
+            self.views.append(View.of(rows, np.zeros(rows.size, dtype=np.int64), self.true, self.amounts, blank))
+
+    @property
+    def open(self) -> bool:
+        """Whether there are records whose code is not told so far."""
+        return bool((self.hidden & ~self.exactly).any())
+
+    def look(self, name: str, group: Ints, known: Mask, *, trials: int) -> None:
+        """Take what a variable tells: its groups of records, and where it shows something.
+
+        That nothing is shown may say which code it is (no fare where there is no train), or leave all codes possible.
+        """
+        exactly, narrowed = np.zeros(self.true.size, dtype=bool), np.zeros(self.true.size, dtype=bool)
+        for view in self.views:
+            here = view.asked[view.rows]
+            if (here & ~self.exactly[view.rows]).any():
+                exactly[view.rows] |= view.one_code((group,), (), trials) & here
+                for there in (known,) if known.all() else (known, np.ones_like(known)):
+                    told = view.apart(group, there, trials)
+                    narrowed[view.rows] |= here & there[view.rows] & (told > 0) & view.take_parts(told)
+        self._take((name,), exactly, narrowed)
+
+    def look_at_two(self, names: By, groups: Sequence[Ints], *, trials: int) -> None:
+        """Take what two variables tell together and neither tells by itself: one code."""
+        exactly = np.zeros(self.true.size, dtype=bool)
+        for view in self.views:
+            here = view.asked[view.rows]
+            if (here & ~self.exactly[view.rows]).any():
+                alone = [view.beside(name, group) for name, group in zip(names, groups, strict=True)]
+                exactly[view.rows] |= view.one_code(groups, alone, trials) & here
+        self._take(names, exactly, np.zeros(self.true.size, dtype=bool))
+
+    def look_in_order(self, names: By, number: Floats, within: Ints | None = None, *, trials: int) -> None:
+        """Take what the order of a number (or of texts) tells: stretches of one code inside each published code.
+
+        With `within`, the order is that among the records that share the value of the first variable.
+        """
+        exactly = np.zeros(self.true.size, dtype=bool)
+        for view in self.views:
+            if not (view.asked & ~self.exactly).any():
+                continue
+            inside = view if within is None else view.inside(names[0], within)
+            exactly |= inside.stretches(number, trials) & view.asked
+        self._take(names, exactly, np.zeros(self.true.size, dtype=bool))
+
+    def narrowed(self) -> tuple[Ints, Ints]:
+        """The set of codes that each record may have by what sources tell (−1: they tell none), and pairs of code and set."""
+        sets, pairs, n = np.full(self.true.size, -1, dtype=np.int64), [np.empty((0, 2), dtype=np.int64)], 0
+        for view in self.views:
+            if int(view.part.max(initial=0)) == int(view.stratum.max(initial=0)):
+                continue
+            mine = view.asked[view.rows]
+            sets[view.rows[mine]] = n + view.part[mine]
+            pairs.append(np.unique(np.column_stack((view.true, n + view.part)), axis=0))
+            n += int(view.part.max()) + 1
+        return sets, np.vstack(pairs)
+
+    def _take(self, names: By, exactly: Mask, narrowed: Mask) -> None:
+        if narrowed.any() or (exactly & ~self.exactly).any():
+            self.exactly |= exactly
+            self.by[names] = int(self.amounts[exactly | narrowed].sum()), int(self.amounts[exactly].sum())
+
+
+@dataclass(eq=False)
+class View:
+    """Records that are looked at inside strata: their places, strata, true codes, and how many each stands for.
+
+    `node` numbers codes in strata, `share` is the share of each record's code in its stratum, `most` the largest of each stratum.
+    `asked` are the records in question. `part` is the part of its stratum that each record is known to be in.
+    """
+
+    rows: Ints
+    stratum: Ints
+    true: Ints
+    amounts: Ints
+    node: Ints
+    share: Floats
+    most: Floats
+    asked: Mask
+    part: Ints
+    alone: dict[str, Shares] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, rows: Ints, stratum: Ints, true: Ints, amounts: Ints, asked: Mask) -> "View":
+        """Count the codes of each stratum."""
+        stratum = np.unique(stratum, return_inverse=True)[1].ravel()
+        own, many = true[rows], amounts[rows]
+        node, n_nodes = group_columns([stratum, own], [int(stratum.max()) + 1, int(own.max()) + 1])
+        counts, sizes = np.bincount(node, weights=many, minlength=n_nodes), np.bincount(stratum, weights=many)
+        share = counts[node] / sizes[stratum]
+        most = np.zeros(sizes.size)
+        np.maximum.at(most, stratum, share)
+        return cls(rows, stratum, own, many, node, share, most, asked, stratum)
+
+    def take_parts(self, told: Ints) -> bool:
+        """Tell codes apart that are in other parts; whether that says anything new. Who hides the source counts as known, too."""
+        before = int(self.part.max(initial=-1)) + 1
+        part, after = group_columns([self.part, told], [before, int(told.max(initial=0)) + 1])
+        if after == before:
+            return False
+        self.part = part
+        return True
+
+    def one_code(self, groups: Sequence[Ints], alone: Sequence[Shares], trials: int) -> Mask:
+        """Records of groups of one code, which chance hardly makes: this group, or as many groups of the source.
+
+        Groups are by one variable, or by two with what each of them tells by itself (`alone`): chance brings codes together as
+        often as the published code of the key, or one of the two, does.
+        """
+        group, n_groups = self._inside(groups)
+        size = np.bincount(group, weights=self.amounts, minlength=n_groups)
+        some = np.zeros(n_groups, dtype=np.int64)
+        some[group] = self.true
+        one = np.ones(n_groups, dtype=bool)
+        one[group[some[group] != self.true]] = False
+        share, most = np.zeros(n_groups), np.zeros(n_groups)
+        own = [(self.share, self.most[self.stratum]), *alone]
+        share[group] = np.maximum.reduce([first for first, _ in own])  # of the only code, where it matters
+        most[group] = np.maximum.reduce([second for _, second in own])
+        several = (size > 1) & (most < 1.0)
+        if not (several & one).any():
+            return np.zeros(self.rows.size, dtype=bool)
+        luck = np.log(LUCK / trials)
+        long = (size - 1) * np.log(np.maximum(share, 1e-300)) <= luck - np.log(several.sum())
+        n_one, expected = float((several & one).sum()), max(float((most[several] ** (size[several] - 1)).sum()), 1e-300)
+        # Chernoff's bound on this many groups of one code, each of which chance makes with probability Σ p^m ≤ max p^(m−1)
+        by_chance = n_one - expected - n_one * np.log(n_one / expected) if n_one > expected else 0.0
+        whole = n_one >= MOSTLY * several.sum() and by_chance <= luck
+        return np.asarray((one & ((several & long) | (whole & (most < 1.0))))[group])
+
+    def beside(self, name: str, group: Ints) -> Shares:
+        """How often codes occur among the records that share the value of a variable, counted once for each variable."""
+        if name not in self.alone:
+            own, n_groups = self._inside((group,))
+            cell, _ = group_columns([own, self.true], [n_groups, int(self.true.max()) + 1])
+            share = np.bincount(cell, weights=self.amounts)[cell] / np.bincount(own, weights=self.amounts)[own]
+            most = np.zeros(n_groups)
+            np.maximum.at(most, own, share)
+            self.alone[name] = share, most[own]
+        return self.alone[name]
+
+    def inside(self, name: str, group: Ints) -> "View":
+        """The same records inside the values of a variable, whose share of each code is the larger of both."""
+        share, most = self.beside(name, group)
+        stratum, n_strata = self._inside((group,))
+        largest = np.zeros(n_strata)
+        np.maximum.at(largest, stratum, np.maximum(most, self.most[self.stratum]))
+        return replace(self, stratum=stratum, share=np.maximum(self.share, share), most=largest)
+
+    def _inside(self, groups: Sequence[Ints]) -> tuple[Ints, int]:
+        columns, sizes = [group[self.rows] for group in groups], [int(group.max(initial=0)) + 1 for group in groups]
+        return group_columns([*columns, self.stratum], [*sizes, self.most.size])
+
+    def apart(self, group: Ints, known: Mask, trials: int) -> Ints:
+        """For each record the part of its stratum that shares no value with the rest, where chance hardly makes it (else 0).
+
+        Of N records, those a that have some values have just the a that have some codes with probability 1 / C(N, a).
+        """
+        use = np.flatnonzero(known[self.rows])
+        if not use.size:  # nobody here shows a value
+            return np.zeros(self.rows.size, dtype=np.int64)
+        value, n_values = self._inside((group,))
+        value, n_values = group_columns([value[use]], [n_values])
+        code, n_codes = group_columns([self.node[use]], [int(self.node.max()) + 1])
+        edges = sparse.coo_matrix((np.ones(use.size), (value, n_values + code)), shape=(n_values + n_codes,) * 2)
+        n_parts, part = csgraph.connected_components(edges, directed=False)
+        n_strata, stratum = self.most.size, np.zeros(n_parts, dtype=np.int64)
+        stratum[part[value]] = self.stratum[use]
+        size = np.bincount(part[value], weights=self.amounts[use], minlength=n_parts)
+        codes, values = (np.bincount(one, minlength=n_parts) for one in (part[n_values:], part[:n_values]))
+        all_size, all_codes, all_values = (
+            np.bincount(stratum, weights=one, minlength=n_strata).astype(np.float64)[stratum]
+            for one in (size, codes, values)
+        )
+        luck = _log_choose(all_codes, codes) + _log_choose(all_values, values) - _log_choose(all_size, size)
+        believed = (size < all_size) & (luck <= np.log(LUCK / (trials * n_parts)))
+        found = np.zeros(int(self.node.max()) + 1, dtype=np.int64)
+        found[self.node[use]] = np.where(believed, np.arange(n_parts) + 1, 0)[part[value]]
+        return np.asarray(found[self.node])
+
+    def stretches(self, number: Floats, trials: int) -> Mask:
+        """Records in stretches of one code, longer than chance makes them, or where each code has one stretch only."""
+        found = np.zeros(number.size, dtype=bool)
+        there = np.flatnonzero(~np.isnan(number[self.rows]))
+        if there.size < 2:
+            return found
+        order = there[np.lexsort((self.true[there], number[self.rows[there]], self.stratum[there]))]
+        place, code = self.stratum[order], self.true[order]
+        value = number[self.rows[order]]
+        ends = np.append(True, (np.diff(code) != 0) | (np.diff(place) != 0))
+        # equal numbers with several codes say nothing: all of their stretches are broken
+        same = np.append(False, (np.diff(value) == 0) & (np.diff(place) == 0))
+        run = np.cumsum(ends) - 1
+        mixed = np.zeros(int(run[-1]) + 1, dtype=bool)
+        broken = np.flatnonzero(same & ends)
+        mixed[run[broken]] = mixed[run[broken - 1]] = True
+        size = np.bincount(run, weights=self.amounts[order])
+        share = self.share[order[ends]]
+        with np.errstate(divide="ignore"):
+            long = (size - 1) * np.log(np.maximum(share, 1e-300)) <= np.log(LUCK / trials) - np.log(run[-1] + 1)
+        told = ~mixed & (size > 1) & long & (share < 1.0)
+        told |= ~mixed & self._once(place, code, ends, trials)[place[ends]] & (share < 1.0)
+        found[self.rows[order[told[run]]]] = True
+        return found
+
+    def _once(self, place: Ints, code: Ints, ends: Mask, trials: int) -> Mask:
+        """Strata in which each code has one stretch only, which chance hardly makes."""
+        n = self.most.size
+        runs = np.bincount(place[ends], minlength=n)
+        pair = np.unique(np.column_stack((place, code)), axis=0, return_counts=True)
+        codes = np.bincount(pair[0][:, 0], minlength=n)
+        log = special.gammaln
+        luck = log(codes + 1.0) - log(np.bincount(place, minlength=n) + 1.0)
+        luck += np.bincount(pair[0][:, 0], weights=log(pair[1] + 1.0), minlength=n)
+        return np.asarray((codes > 1) & (runs == codes) & (luck <= np.log(LUCK / (trials * n))))
+
+
+def _log_choose(n: Floats, k: Floats | Ints) -> Floats:
+    log = special.gammaln
+    return np.asarray(log(n + 1.0) - log(k + 1.0) - log(n - k + 1.0), dtype=np.float64)
