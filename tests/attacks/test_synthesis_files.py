@@ -22,7 +22,7 @@ BEFORE = {
 def test_records_of_public_files_are_met_hardly_more_often_at_a_fair_price(
     name: str, listed: bool, shared_data: Path
 ) -> None:
-    """Codes of few people are hidden unless listed, which has its price: a regression sees what is not there."""
+    """Codes of fewer than five people were not drawn unless listed: a regression saw what is not there (up to 1.95 times)."""
     assert shared_data.is_dir()
     everybody = read(FILES[name])
     rows = [figures(FILES[name], everybody, number, listed=listed) for number in range(REPLICATES)]
@@ -30,5 +30,4 @@ def test_records_of_public_files_are_met_hardly_more_often_at_a_fair_price(
     assert today["excess"][0] <= 0.02 + 3 * today["excess"][1]
     assert today["uniques"][0] <= 0.05 + 3 * today["uniques"][1]
     assert today["two_way"][0] <= 1.25 * BEFORE[name]["two_way"]
-    if listed:
-        assert today["pmse"][0] <= 1.25 * BEFORE[name]["pmse"]
+    assert today["pmse"][0] <= 1.25 * BEFORE[name]["pmse"]

@@ -137,8 +137,9 @@ class _Kept:
 
 def _kept(values: Floats, data: Coded, words: tuple[int, int] | None) -> _Kept:
     """Values that k respondents share are kept by chance, those that 2k share for sure; with more smoothing more are asked."""
-    asked = replace(data, k=math.ceil(data.k * data.strength), public=None, hiding=1.0, rest=False)
-    spikes, people = shared_values(values, data.who, asked.k)
+    first = math.ceil(data.k * data.strength)
+    asked = replace(data, first=first, full=2 * first, public=None, rest=False)
+    spikes, people = shared_values(values, data.who, first)
     if words is not None:
         asked = replace(asked, chance=draws.uniforms(*words, (spikes + 0.0).view(np.uint64)))
         there = shown(people, asked) > 0

@@ -3,8 +3,8 @@
 
 A leaf's shares are drawn to those of the node above it, these to the next, and those of all records to those of neighbours
 (ordered codes) or of codes that are about as frequent: by as much as the difference may be noise (James and Stein; Hausser and
-Strimmer 2009), times a strength that the file as a whole asks for (`footprint.py`). Codes of fewer than k respondents are not
-drawn, and codes of fewer than 2k by chance: a code that always appeared with its k-th respondent would tell of it.
+Strimmer 2009), times a strength that the file as a whole asks for (`footprint.py`). Codes of one respondent are not drawn, and
+codes of few by chance: a code that always appeared with its second, or k-th, respondent would tell of it.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ from reticent.base.arrays import Floats, Ints, Mask
 Cell = Sequence[Ints]
 """The records of a leaf, and then those of each node above it up to all records."""
 
-RAMP = 2
-"""Codes are drawn by their full share from this many times k respondents on."""
+STEPS = 4
+"""Respondents, at least, over whom the part of its share that a code is drawn with rises from 0 to all."""
 ALIKE = 0.5
 """Codes are smoothed together first that differ in the logarithm of their frequency by no more than about this."""
 CHOSEN = 1.5
@@ -31,9 +31,9 @@ SEARCHED = 1.4
 class Coded:
     """Codes (0 to `size` − 1) of records, the respondent and the bootstrap's exponential of each.
 
-    `public` are codes that are listed in the schema, and `chance` has a number in [0, 1) for each code, by which it is
-    decided whether it is drawn if few respondents have it. With `rest` the last code stands for everything else, and takes what
-    others lose.
+    Codes of fewer than `first` respondents are not drawn, and all of `full` respondents and more are. `public` are codes that are
+    listed in the schema, and `chance` has a number in [0, 1) for each code, by which it is decided whether it is drawn if few
+    respondents have it. With `rest` the last code stands for everything else, and takes what others lose.
     """
 
     codes: Ints
@@ -41,12 +41,13 @@ class Coded:
     who: Ints
     exponential: Floats
     k: int
+    first: int
+    full: float
     public: Mask | None = None
     chance: Floats | None = None
     ordered: bool = False
     rest: bool = False
     strength: float = 1.0
-    hiding: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class _Node:
 
 
 def shown(people: Floats, data: Coded) -> Floats:
-    """Which part of its share a code is drawn with: 0 below k respondents, all from 2k on, and between them more and more.
+    """Which part of its share a code is drawn with: none of few respondents, all of many, and between them more and more.
 
     Where each code has a chance, it is drawn as ever or not at all, with that part as the probability.
     """
@@ -93,9 +94,8 @@ def seen_without(people: Floats, data: Coded) -> Floats:
 
 
 def _rising(people: Floats, data: Coded) -> Floats:
-    """From 0 below k respondents to 1 at 2k, or more slowly where it is a probability and the file asks for more hiding."""
-    top = data.k * (RAMP if data.chance is None else 1 + (RAMP - 1) * data.hiding)
-    return np.asarray(np.clip((people - data.k + 1) / (top - data.k + 1), 0.0, 1.0))
+    """From 0 below `first` respondents to 1 at `full`."""
+    return np.asarray(np.clip((people - data.first + 1) / (data.full - data.first + 1), 0.0, 1.0))
 
 
 def _always(part: Floats, data: Coded) -> Floats:

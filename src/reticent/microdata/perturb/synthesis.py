@@ -22,6 +22,7 @@ from reticent.microdata.perturb.additive import normal_scores
 from reticent.microdata.perturb.columns import Column, Design, fit_design
 from reticent.microdata.perturb.leaves import Atoms, Drawn, code_atoms, number_atoms
 from reticent.microdata.perturb.shares import (
+    STEPS,
     Cell,
     Coded,
     goal_of,
@@ -67,7 +68,7 @@ class Strength:
 class Source:
     """What a model is fitted to: the response, the bootstrap's exponentials, the respondent of each value, and k.
 
-    By the secret `words` it is decided of each code that few respondents have whether it is drawn.
+    By the secret `words` it is decided of each code that few respondents have whether it is drawn; none is of fewer than `first`.
     """
 
     response: Column
@@ -76,6 +77,7 @@ class Source:
     k: int
     words: tuple[int, int] | None = None
     strength: Strength = Strength()
+    first: int = 2
 
     def take(self, rows: NDArray[Any]) -> "Source":
         """Some records."""
@@ -95,8 +97,9 @@ class Source:
         column, chance = self.response, None
         if self.words is not None:
             chance = draws.uniforms(*self.words, np.arange(column.n_codes, dtype=np.uint64))
-        made = Coded(codes, column.n_codes, who, self.exponential, self.k, column.public, chance)
-        return replace(made, ordered=column.ordered, strength=self.strength.margin, hiding=self.strength.hiding)
+        full = max(self.k, self.first + STEPS - 1) * self.strength.hiding
+        made = Coded(codes, column.n_codes, who, self.exponential, self.k, self.first, full, column.public, chance)
+        return replace(made, ordered=column.ordered, strength=self.strength.margin)
 
     def drawn(self, cells: Sequence[Cell]) -> Drawn:
         """What is drawn in each cell."""
