@@ -36,7 +36,8 @@ def outside_in_engine(file: LargeFile, ready: LargeSteps, keys: Sequence[str]) -
         hidden = (code < 0) | _of_several(code, true)
         if (hidden & (true >= 0)).any():
             found.append(OutsideKey(name, true, code, hidden, shown.multiplicity))
-    return look_outside(found, shown, keys)
+    # nothing counts people with overlapping sets here, and what only narrows a key does no harm to most people
+    return look_outside(found, shown, keys, overlapping=False)
 
 
 def _true(file: LargeFile, name: str, rows: Ints) -> Ints:

@@ -96,8 +96,12 @@ def covariance(x: Floats) -> Floats:
 
 
 def correlation(x: Floats) -> Floats:
-    """Correlations of the complete records; variables without spread correlate 0 with all others."""
-    cov = covariance(x)
+    """Correlations of the complete records; variables without spread correlate 0 with all others.
+
+    They do not depend on a scale: by powers of 2 that keep all digits, squares of very large numbers stay finite.
+    """
+    largest = np.fmax.reduce(np.abs(x), axis=0, initial=0.0)
+    cov = covariance(np.ldexp(x, -np.frexp(largest)[1]))
     spread = _positive(np.sqrt(np.diag(cov)))
     out = cov / np.outer(spread, spread)
     np.fill_diagonal(out, 1.0)

@@ -3,7 +3,8 @@
 
 Records that share what a variable shows are looked at inside each published code of the key. They may have one true code of
 the key; or codes and values may fall into parts that never mix, so that the variable tells a set of codes (five years of age
-beside ten). Both count where chance hardly makes them.
+beside ten). Sets may also overlap: whoever was born in one year has one of two ages. All of them count where chance hardly makes
+them.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,9 @@ from scipy.sparse import csgraph
 from reticent.base.arrays import Floats, Ints, Mask
 from reticent.kernels.grouping import group_columns
 from reticent.microdata.risk.restored import LUCK, MOSTLY
+
+UNSEEN = 0.01
+"""The share of records that nobody of the set shares the code with, up to which it is believed: so many would show new codes."""
 
 By = tuple[str, ...]
 Shares = tuple[Floats, Floats]
@@ -59,10 +63,11 @@ class OutsideKey:
         """Whether there are records whose code is not told so far."""
         return bool((self.hidden & ~self.exactly).any())
 
-    def look(self, name: str, group: Ints, known: Mask, *, trials: int) -> None:
+    def look(self, name: str, group: Ints, known: Mask, *, trials: int, overlapping: bool = True) -> None:
         """Take what a variable tells: its groups of records, and where it shows something.
 
         That nothing is shown may say which code it is (no fare where there is no train), or leave all codes possible.
+        Sets of codes that overlap are looked for where somebody counts with them afterwards.
         """
         exactly, narrowed = np.zeros(self.true.size, dtype=bool), np.zeros(self.true.size, dtype=bool)
         for view in self.views:
@@ -72,6 +77,8 @@ class OutsideKey:
                 for there in (known,) if known.all() else (known, np.ones_like(known)):
                     told = view.apart(group, there, trials)
                     narrowed[view.rows] |= here & there[view.rows] & (told > 0) & view.take_parts(told)
+                if overlapping:
+                    narrowed[view.rows] |= here & view.take_sets(view.sets_of(group, trials))
         self._take((name,), exactly, narrowed)
 
     def look_at_two(self, names: By, groups: Sequence[Ints], *, trials: int) -> None:
@@ -101,12 +108,15 @@ class OutsideKey:
         """The set of codes that each record may have by what sources tell (−1: they tell none), and pairs of code and set."""
         sets, pairs, n = np.full(self.true.size, -1, dtype=np.int64), [np.empty((0, 2), dtype=np.int64)], 0
         for view in self.views:
-            if int(view.part.max(initial=0)) == int(view.stratum.max(initial=0)):
+            if int(view.part.max(initial=0)) == int(view.stratum.max(initial=0)) and not view.sets.told:
                 continue
             mine = view.asked[view.rows]
-            sets[view.rows[mine]] = n + view.part[mine]
-            pairs.append(np.unique(np.column_stack((view.true, n + view.part)), axis=0))
-            n += int(view.part.max()) + 1
+            cell, nodes = view.left(view.sets)
+            true = np.zeros(int(view.node.max()) + 1, dtype=np.int64)
+            true[view.node] = view.true
+            sets[view.rows[mine]] = n + cell[mine]
+            pairs += [np.column_stack((true[own], np.full(own.size, n + at))) for at, own in enumerate(nodes)]
+            n += len(nodes)
         return sets, np.vstack(pairs)
 
     def _take(self, names: By, exactly: Mask, narrowed: Mask) -> None:
@@ -115,12 +125,27 @@ class OutsideKey:
             self.by[names] = int(self.amounts[exactly | narrowed].sum()), int(self.amounts[exactly].sum())
 
 
+@dataclass(frozen=True)
+class Sets:
+    """The set of codes that a variable leaves to each record (−1: all), and the codes (`node` of the view) of each set."""
+
+    of: Ints
+    codes: tuple[Ints, ...] = ()
+    gain: float = 0.0
+
+    @property
+    def told(self) -> bool:
+        """Whether anything is left out."""
+        return bool(self.codes)
+
+
 @dataclass(eq=False)
 class View:
     """Records that are looked at inside strata: their places, strata, true codes, and how many each stands for.
 
     `node` numbers codes in strata, `share` is the share of each record's code in its stratum, `most` the largest of each stratum.
-    `asked` are the records in question. `part` is the part of its stratum that each record is known to be in.
+    `asked` are the records in question. `part` is the part of its stratum that each record is known to be in, `sets` what the
+    variable that leaves the fewest codes says beside that.
     """
 
     rows: Ints
@@ -132,6 +157,7 @@ class View:
     most: Floats
     asked: Mask
     part: Ints
+    sets: Sets
     alone: dict[str, Shares] = field(default_factory=dict)
 
     @classmethod
@@ -144,7 +170,7 @@ class View:
         share = counts[node] / sizes[stratum]
         most = np.zeros(sizes.size)
         np.maximum.at(most, stratum, share)
-        return cls(rows, stratum, own, many, node, share, most, asked, stratum)
+        return cls(rows, stratum, own, many, node, share, most, asked, stratum, Sets(np.full(rows.size, -1)))
 
     def take_parts(self, told: Ints) -> bool:
         """Tell codes apart that are in other parts; whether that says anything new. Who hides the source counts as known, too."""
@@ -154,6 +180,74 @@ class View:
             return False
         self.part = part
         return True
+
+    def left(self, sets: Sets) -> tuple[Ints, list[Ints]]:
+        """For each record the codes that its part and its set have in common: a number, and the codes for each number."""
+        size = int(self.part.max(initial=0)) + 1
+        cell, n_cells = group_columns([self.part, sets.of + 1], [size, len(sets.codes) + 1])
+        first = np.zeros(n_cells, dtype=np.int64)
+        first[cell] = np.arange(cell.size)
+        part_of, nodes = np.unique(np.column_stack((self.part, self.node)), axis=0).T
+        ends = np.searchsorted(part_of, np.arange(size + 1))
+        own = [nodes[ends[part] : ends[part + 1]] for part in self.part[first].tolist()]
+        told = sets.of[first].tolist()
+        return cell, [
+            some if at < 0 else np.intersect1d(some, sets.codes[at]) for some, at in zip(own, told, strict=True)
+        ]
+
+    def take_sets(self, sets: Sets) -> Mask:
+        """Keep the sets of the variable that leaves the fewest codes; the records of which it says something new."""
+        if sets.gain <= self.sets.gain:
+            return np.zeros(self.rows.size, dtype=bool)
+        codes = np.bincount(np.unique(np.column_stack((self.part, self.node)), axis=0)[:, 0])
+        cell, nodes = self.left(sets)
+        new = np.array([own.size for own in nodes])[cell] < codes[self.part]
+        if new.any():
+            self.sets = sets
+        return np.asarray(new)
+
+    def sets_of(self, group: Ints, trials: int) -> Sets:
+        """The codes that occur with each value of a variable, where chance hardly leaves the others out.
+
+        Chance puts a records into s of N codes with probability C(N, s) pᵃ at most, p being the share of the s most frequent.
+        Codes that one record of a set has count against all sets: so often the next record would have a new code (Good 1953).
+        """
+        value, n_values = self._inside((group,))
+        cell, n_cells = group_columns([value, self.node], [n_values, int(self.node.max()) + 1])
+        count = np.bincount(cell, weights=self.amounts, minlength=n_cells)
+        value_of, node_of, stratum_of = (np.zeros(n, dtype=np.int64) for n in (n_cells, n_cells, n_values))
+        value_of[cell], node_of[cell], stratum_of[value] = value, self.node, self.stratum
+        size, codes = np.bincount(value, weights=self.amounts), np.bincount(value_of, minlength=n_values)
+        share, all_codes = self._most_frequent(stratum_of, codes)
+        luck = _log_choose(all_codes, codes) + size * np.log(share)
+        believed = (codes < all_codes) & (luck <= np.log(LUCK / (trials * n_values)))
+        alone = np.bincount(value_of, weights=count * (count == 1), minlength=n_values)
+        if 2 * size[believed].sum() >= size.sum() and alone.sum() <= UNSEEN * size.sum():
+            believed = codes < all_codes  # what holds for most people is known of the others, too
+        use = np.flatnonzero(believed[value_of])
+        if not use.size or alone[believed].sum() > UNSEEN * size[believed].sum():
+            return Sets(np.full(self.rows.size, -1))
+        use = use[np.lexsort((node_of[use], value_of[use]))]
+        ends = np.flatnonzero(np.diff(value_of[use])) + 1
+        numbers: dict[tuple[int, ...], int] = {}
+        number = np.full(n_values, -1, dtype=np.int64)
+        for own, nodes in zip(value_of[use][np.append(0, ends)], np.split(node_of[use], ends), strict=True):
+            number[own] = numbers.setdefault(tuple(nodes.tolist()), len(numbers))
+        asked = self.asked[self.rows] & believed[value]
+        gain = float((self.amounts * np.log(all_codes / codes)[value])[asked].sum())
+        return Sets(number[value], tuple(np.array(nodes) for nodes in numbers), gain)
+
+    def _most_frequent(self, stratum: Ints, many: Ints) -> Shares:
+        """The share of this number of the most frequent codes in some strata, and how many codes these have."""
+        node_stratum = np.zeros(int(self.node.max()) + 1, dtype=np.int64)
+        node_stratum[self.node] = self.stratum
+        count = np.bincount(self.node, weights=self.amounts)
+        order = np.lexsort((-count, node_stratum))
+        begins = np.searchsorted(node_stratum[order], np.arange(self.most.size + 1))
+        total = np.append(0.0, np.cumsum(count[order]))
+        first, last = begins[stratum], begins[stratum + 1]
+        share = (total[first + many] - total[first]) / (total[last] - total[first])
+        return np.asarray(share), (last - first).astype(np.float64)
 
     def one_code(self, groups: Sequence[Ints], alone: Sequence[Shares], trials: int) -> Mask:
         """Records of groups of one code, which chance hardly makes: this group, or as many groups of the source.

@@ -97,7 +97,9 @@ def told_outside(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Outsid
     return look_outside(found, masked, keys)
 
 
-def look_outside(found: Sequence[OutsideKey], masked: Microdata, keys: Sequence[str]) -> Outside:
+def look_outside(
+    found: Sequence[OutsideKey], masked: Microdata, keys: Sequence[str], *, overlapping: bool = True
+) -> Outside:
     """Try published variables one by one, their order, and pairs of both; a pair has at least one that is no key."""
     if not found:
         return Outside()
@@ -112,7 +114,7 @@ def look_outside(found: Sequence[OutsideKey], masked: Microdata, keys: Sequence[
     trials = len(found) * (3 * len(others) + len(pairs) + len(orders))
     for key in found:
         for name in others:
-            key.look(name, values[name], known[name], trials=trials)
+            key.look(name, values[name], known[name], trials=trials, overlapping=overlapping)
         for name in others:
             for order in _orders(masked, name):
                 key.look_in_order((name,), order, trials=trials)
