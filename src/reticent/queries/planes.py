@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equations of three or four responses that hold for most records: income is pay and rent, except for the self-employed.
+"""Equations of several responses that hold for most records: income is pay and rent, except for the self-employed.
 
 An equation is found as a line is (`indexed`): many small sets of records are solved for it, and the one that most records follow
-is taken, over all records or for the codes of a filter. It may hold exactly or up to the rounding of its variables.
+is taken, over all records or for the codes of a filter; then that of most of the others, and so on. It may hold exactly or up to
+the rounding of its variables. Public numbers may take part: pay is a bonus and 12 for each year of age.
 """
 
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Floats, Ints
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.queries.indexed import EXACTLY, NARROW, SHARE, simple_fraction
 from reticent.queries.ties import Groups, unit_of
 
@@ -21,6 +22,9 @@ TRIES = {2: 64, 3: 160}
 MORE = 3
 SCORED = SAMPLED = 300
 MOST_CODES = 60
+LAST_DIGITS = 1e-15
+FAR = 1000
+"""How many times the usual size a value may have to take part in the search."""
 
 
 @dataclass(frozen=True)
@@ -31,21 +35,29 @@ class Plane:
     factors: tuple[Fraction, ...]
 
 
-def planes_in(values: Floats, groups: Groups) -> list[Plane]:
+def planes_in(values: Floats, groups: Groups, n_public: int = 0) -> list[Plane]:
     """Equations for the last column that most records follow, then those of most that are left with a code of a filter.
 
-    None if all records follow one: that is a tie.
+    The first columns are public numbers. None if all records follow one: that is a tie.
     """
     left = np.flatnonzero(~np.isnan(values).any(axis=1))
     found: list[Plane] = []
     n = len(left)
     for codes in (np.zeros(len(values), dtype=np.int32), *groups):
-        for part in _by_code(codes, left):
-            found += _planes(values[part], part)
+        with np.errstate(over="ignore", invalid="ignore"):  # values far away may be as large as any
+            for part in _by_code(codes, left):
+                found += _one_after_another(values, part)
         follow = np.concatenate([plane.rows for plane in found]) if found else left[:0]
         left = np.setdiff1d(left, follow)
     tie = len(found) == 1 and len(found[0].rows) == n
-    return [] if tie else found
+    return [] if tie else [Plane(plane.rows, plane.factors[n_public:]) for plane in found]
+
+
+def _one_after_another(values: Floats, rows: Ints) -> Iterator[Plane]:
+    """The equation that most of some records follow, then the one that most of the others do, until there is none."""
+    while plane := next(_planes(values[rows], rows), None):
+        yield plane
+        rows = np.setdiff1d(rows, plane.rows)
 
 
 def _by_code(codes: NDArray[np.int32], left: Ints) -> list[Ints]:
@@ -55,50 +67,82 @@ def _by_code(codes: NDArray[np.int32], left: Ints) -> list[Ints]:
 
 
 def _planes(values: Floats, rows: Ints, share: float = SHARE) -> Iterator[Plane]:
-    """The equation that most of some records follow, if it is more than what few points always satisfy."""
+    """The equation that most of some records follow, if it is more than what few points always satisfy.
+
+    Far values take no part in the search, or nothing else would be left of the others: they only follow what is found.
+    """
     n, parts = len(values), values.shape[1] - 1
     if n > 2 * SAMPLED:  # of many records some are looked at first
         some = np.random.default_rng(0).integers(0, n, SAMPLED)
         if not any(True for _ in _planes(values[some], rows[some], 0.8 * share)):
             return
-    if n < parts + 1 + MORE or any(len(np.unique(column)) < 2 + MORE for column in values.T):
+    size = np.abs(values).max(axis=1, initial=0)
+    if n < parts + 1 + MORE or not size.any():
         return
-    units, last = np.array([unit_of(column) for column in values.T]), values[:, -1]
-    x = np.column_stack((np.ones(n), values[:, :-1]))
-    exact = EXACTLY * float(np.abs(values).max())
-    tried = _solved(x, last)
+    middle = float(np.median(size[size > 0]))
+    power = -int(np.frexp(middle)[1])
+    near, middle = size <= FAR * middle, float(np.ldexp(middle, power))
+    units = np.ldexp([unit_of(column) for column in values[near].T], power)
+    values, size = np.ldexp(values, power), np.ldexp(size, power)
+    usual = values[near]
+    if len(usual) < parts + 1 + MORE or bool((np.ptp(usual, axis=0) == 0).any()):
+        return
+    exact = EXACTLY * np.clip(size, middle, FAR * middle) + LAST_DIGITS * size
+    every, x = (np.column_stack((np.ones(len(own)), own[:, :-1])) for own in (values, usual))
+    tried = _solved(x, usual[:, -1])
     for rounding in (0.0, 1.0) if len(tried) else ():
-        sizes = np.abs(tried[:, 1:]) @ units[:-1] + units[-1]
-        beta = _best(x, last, tried, exact + rounding * 2 * sizes)
-        allowed = exact + rounding * float(np.abs(beta[1:]) @ units[:-1] + units[-1])
+        beta = _best(
+            x, usual[:, -1], tried, exact[near], rounding * 2 * (np.abs(tried[:, 1:]) @ units[:-1] + units[-1])
+        )
+        blurred = rounding * float(np.abs(beta[1:]) @ units[:-1] + units[-1])
         for _ in range(2) if rounding else ():
-            near = np.abs(last - x @ beta) <= 2 * allowed
-            if int(near.sum()) > parts + 1:
-                beta = np.asarray(np.linalg.lstsq(x[near], last[near], rcond=None)[0], dtype=np.float64)
-        follow = np.abs(last - x @ beta) <= allowed
-        if np.mean(follow) >= share and _convincing(values[follow], beta, allowed if rounding else 0.0):
-            sizes = np.ptp(values[follow, :-1], axis=0)
-            yield Plane(rows[follow], tuple(simple_fraction(b, allowed / s) for b, s in zip(beta[1:].tolist(), sizes)))
+            some = np.abs(usual[:, -1] - x @ beta) <= 2 * (exact[near] + blurred)
+            if int(some.sum()) > parts + 1:
+                beta = np.asarray(np.linalg.lstsq(x[some], usual[some, -1], rcond=None)[0], dtype=np.float64)
+        follow = np.abs(usual[:, -1] - x @ beta) <= exact[near] + blurred
+        if np.mean(follow) >= share and _convincing(usual, follow, beta, blurred):
+            own = usual[follow]
+            allowed = (EXACTLY * float(np.abs(own).max()) + blurred) / np.ptp(own[:, :-1], axis=0)
+            factors = tuple(simple_fraction(b, a) for b, a in zip(beta[1:].tolist(), allowed.tolist()))
+            rest = values[:, -1] - every @ np.array([beta[0], *(float(factor) for factor in factors)])
+            all_of_them = np.abs(rest) <= exact + blurred
+            all_of_them[near] = follow
+            yield Plane(rows[all_of_them], factors)
             return
 
 
-def _convincing(own: Floats, beta: Floats, blurred: float) -> bool:
-    """Whether the records that follow an equation are enough different ones, and every response takes part in it."""
-    if len(np.unique(own, axis=0)) < own.shape[1] + MORE:
+def _convincing(values: Floats, follow: Mask, beta: Floats, blurred: float) -> bool:
+    """Whether the records that follow an equation are enough different ones, and every variable takes part in it."""
+    own = values[follow]
+    different = len(np.unique(own, axis=0))
+    if different < own.shape[1] + MORE:
         return False
+    many = all(len(np.unique(column)) >= 2 + MORE for column in own.T)
+    if not many and different < SHARE * len(np.unique(values, axis=0)):
+        return False  # small whole numbers, of which the usual ones satisfy some equation by chance
     spread = own.std(axis=0)
     if bool((spread == 0).any()) or blurred > NARROW * float(spread[-1]):
         return False
     share = np.abs(beta[1:]) * spread[:-1]
     centred = (own - own.mean(axis=0)) / spread
+    if not np.isfinite(centred).all() or not np.isfinite(share).all():
+        return False
     free = float(np.linalg.eigvalsh(centred[:, :-1].T @ centred[:, :-1] / len(own))[0])
     return bool((share > EXACTLY * spread[-1]).all()) and free > EXACTLY
 
 
 def _solved(x: Floats, last: Floats) -> Floats:
-    """The equations through some sets of records, as many of each as have unknowns; always the same sets."""
+    """The equations through some sets of records, as many of each as have unknowns; always the same sets.
+
+    In half of the sets each variable has a record in which it is not as usual: most people have no rent.
+    """
     n, width = x.shape
-    chosen = np.random.default_rng(0).integers(0, n, (TRIES[width - 1], width))
+    rng = np.random.default_rng(0)
+    chosen = rng.integers(0, n, (TRIES[width - 1], width))
+    for k in range(1, width):
+        values, counts = np.unique(x[:, k], return_counts=True)
+        unusual = np.flatnonzero(x[:, k] != values[np.argmax(counts)])
+        chosen[::2, k] = unusual[rng.integers(0, len(unusual), len(chosen[::2]))]
     size = np.abs(x).max(axis=0)
     sets = x[chosen] / size
     good = np.abs(np.linalg.det(sets)) > EXACTLY
@@ -106,8 +150,8 @@ def _solved(x: Floats, last: Floats) -> Floats:
     return np.asarray(solved[np.isfinite(solved).all(axis=1)])
 
 
-def _best(x: Floats, last: Floats, tried: Floats, allowed: Floats) -> Floats:
+def _best(x: Floats, last: Floats, tried: Floats, exact: Floats, blurred: Floats) -> Floats:
     """The equation that most records follow."""
     some = np.arange(len(x)) if len(x) <= SCORED else np.random.default_rng(0).integers(0, len(x), SCORED)
     left = np.abs(last[some][:, None] - x[some] @ tried.T)
-    return np.asarray(tried[int(np.argmax((left <= allowed).sum(axis=0)))])
+    return np.asarray(tried[int(np.argmax((left <= exact[some][:, None] + blurred).sum(axis=0)))])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sums of three or four responses that an equation ties for most records: what they tell about the others.
+"""Sums of responses that an equation ties for most records: what they tell about the others.
 
 Where income is pay and rent for all but one person of an area, the three sums over the area tell what this one earns besides.
 Whoever follows the equation has no unknown of their own for its last response: over columns that are divided by who does,
@@ -7,10 +7,10 @@ the sums of all its responses are rows of one system, and no combination of them
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -27,8 +27,8 @@ from reticent.queries.refusals import StaffReason
 from reticent.releases.rows import LinearRow, Proposal, Undecided
 from reticent.releases.rowspace import RowSpace
 
-MOST_RESPONSES = {3: 8, 4: 6}
-"""Equations of this many responses are looked for where there are no more than these."""
+MOST_TRIED = {3: 8, 4: 6}
+"""Equations of this many variables are looked for where there are no more than these."""
 TOO_LARGE = 2**62
 
 
@@ -133,7 +133,7 @@ def _column_of_record(columns: Columns) -> Ints:
 
 @dataclass
 class EquationWatch:
-    """All equations of three or four responses that most records follow, or most of a code, and not all."""
+    """All equations of three or four variables that most records follow, or most of a code, and not all."""
 
     setting: Setting
     auditor_of: Callable[[tuple[str, ...]], Auditor]
@@ -161,17 +161,25 @@ class EquationWatch:
         return list(self._found())
 
     def _found(self) -> Iterator[Equation]:
-        universe = self.setting.universe
-        names = [name for name in universe.numeric if name not in universe.current.levels]
-        if len(universe.versions) > 1 or len(names) < min(MOST_RESPONSES):
+        universe, current = self.setting.universe, self.setting.universe.current
+        public = [name for name in current.filters if current.levels[name].numbers is not None]
+        names = [name for name in universe.numeric if name not in public]
+        if len(universe.versions) > 1 or len(names) < 2:
             return
         if not all(self.auditor_of((name,)).columns.unit_at for name in names):
             return  # records stay in an engine
-        groups = [universe.current.codes[own][universe.current.atom] for own in universe.current.filters]
-        for size, most in MOST_RESPONSES.items():
-            for chosen in combinations(names, size) if len(names) <= most else ():
-                planes = planes_in(universe.current.data.numbers(chosen), groups)
-                if planes:
-                    auditors = {name: self.auditor_of((name,)) for name in chosen}
-                    stream = self.setting.secret.stream("equations:" + "*".join(chosen))
-                    yield _equation(universe, chosen, planes, auditors, stream)
+        groups = [current.codes[own][current.atom] for own in current.filters]
+        for known, chosen in _tried(public, names):
+            planes = planes_in(current.data.numbers((*known, *chosen)), groups, len(known))
+            if planes:
+                auditors = {name: self.auditor_of((name,)) for name in chosen}
+                stream = self.setting.secret.stream("equations:" + "*".join((*known, *chosen)))
+                yield _equation(universe, chosen, planes, auditors, stream)
+
+
+def _tried(public: Sequence[str], names: Sequence[str]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Sets of public numbers and responses, three or four together, at least two of which are responses."""
+    for size, most in MOST_TRIED.items():
+        for n_known in range(size - 1):
+            if len(names) + (len(public) if n_known else 0) <= most:
+                yield from product(combinations(public, n_known), combinations(names, size - n_known))
