@@ -2,8 +2,9 @@
 
 Income is pay and rent, or pay, rent and pension, for employees, and one self-employed person lives in the area: the sums give
 what this one earns besides. So they do where a part has few values (250 for each child), is 0 for most, or is a public number
-(12 for each year of age), where somebody else's pay is far higher than all others, and where one response is also a filter
-in bins. The attack has sums and the equation. It succeeds on the mode `open`.
+(12 for each year of age), where somebody else's pay is far higher than all others, where one response is also a filter
+in bins, and where amounts are a billion times what this person earns besides. The attack has sums and the equation. It
+succeeds on the mode `open`.
 """
 
 import sys
@@ -21,11 +22,12 @@ from reticent.queries.database import ProtectedDatabase
 PEOPLE = 60
 FAMILIES = (
     *("for one code", "for most", "of four", "rounded", "few values", "few values twice", "mostly 0", "with an age"),
-    *("beside a far value", "with bins"),
+    *("beside a far value", "with bins", "large amounts", "few values and large amounts"),
 )
 KEYS = ("area", "code", "age")
 RATE, CHILD, CAR, YEAR = 1.25, 250, -90, 12
 FAR = 3 * 10**13
+LARGE = 10**12
 
 
 def records(family: str, seed: int, others: int = 1) -> tuple[dict[str, Any], float]:
@@ -37,6 +39,8 @@ def records(family: str, seed: int, others: int = 1) -> tuple[dict[str, Any], fl
     if family == "for one code":
         code = besides.astype(int)
     pay, rent, pension = (rng.integers(1000, 9000, PEOPLE) for _ in range(3))
+    if family.endswith("large amounts"):
+        pay, rent = (rng.integers(LARGE, 9 * LARGE, PEOPLE) for _ in range(2))
     more = np.where(besides, rng.integers(500, 5000, PEOPLE), 0)
     table = {"pay": pay, "rent": rent, "income": pay + rent + more}
     if family == "of four":

@@ -27,6 +27,11 @@ AS_BEFORE = "~"
 """Marks the name of a response whose values count as they were before they all changed."""
 FEWEST, SHARE = 5, 0.5
 NEARLY, EXACTLY, NARROW = 1e-3, 1e-9, 0.02
+OF_A_UNIT = 1 / 16
+"""The part of the unit of values by which an exact line may miss one, so small that most rounded values are not exact."""
+LAST_DIGITS = 16 * 2.0**-52
+SHORTEST = 2.0**-900
+SLIGHT = 1e-3
 MOST_DIGITS = 6
 PAIRS, SCORED = 96, 300
 ROUNDEST, FINEST = -12, 15
@@ -231,28 +236,59 @@ def lines_in_common(old: Floats, new: Floats, groups: Groups) -> Iterator[tuple[
 
 
 def _on_a_line(old: Floats, new: Floats, narrow: float) -> tuple[Mask, Fraction] | None:
-    """Which points lie on the line that most of them lie on, up to the rounding of both, and its slope."""
+    """Which points lie on the line that most of them lie on, up to the rounding of both, and its slope.
+
+    Powers of two bring both to a size of at most 1, without loss of digits, so that no square overflows or vanishes.
+    """
     if len(np.unique(old)) < FEWEST:
         return None
+    powers = [-int(np.frexp(np.abs(values).max())[1]) for values in (old, new)]
+    units = [float(np.ldexp(unit_of(values), power)) for values, power in zip((old, new), powers)]
+    scaled = [np.ldexp(values, power) for values, power in zip((old, new), powers)]
+    found = _on_a_scaled_line(scaled[0], scaled[1], (units[0], units[1]), narrow)
+    if found is None:
+        return None
+    follow, slope, within = found
+    back = Fraction(2) ** (powers[0] - powers[1])
+    return follow, simple_fraction(Fraction(slope) * back, Fraction(within) * back)
+
+
+def _on_a_scaled_line(
+    old: Floats, new: Floats, units: tuple[float, float], narrow: float
+) -> tuple[Mask, float, float] | None:
     lines = _through_pairs(old, new)
-    exact = EXACTLY * float(np.abs(new).max())
+    if not len(lines[0]) or not new.any():
+        return None
+    usual = EXACTLY * float(np.median(np.abs(new[new != 0])))
+    exact = min(usual, OF_A_UNIT * min(units))
     slope = _best(old, new, lines, np.full(len(new), exact))
     exactly = _follow(old, new, slope, exact)
     if exactly is not None:  # whole numbers of few digits too: everybody is a year older
         return exactly
-    blurred = unit_of(new) + float(np.median(np.abs(lines[0]))) * unit_of(old)
-    slope = _best(old, new, lines, blurred + NEARLY * np.abs(new))
-    rounding = unit_of(new) + abs(slope) * unit_of(old)
-    near = _within(old, new, slope, rounding + NEARLY * np.abs(new))
-    if slope == 0.0 or len(np.unique(old[near])) < FEWEST:
-        return None
-    allowed = rounding + exact
-    slope = float(np.polyfit(old[near], new[near], 1)[0])
-    near = _within(old, new, slope, np.full(len(new), 2 * allowed))  # without points that are near by chance
-    if len(np.unique(old[near])) >= FEWEST:
-        slope = float(np.polyfit(old[near], new[near], 1)[0])
-    found = _follow(old, new, slope, allowed)
-    return None if found is None or allowed > narrow * float(new[found[0]].std()) else found
+    unit = units[1] or usual
+    blurred = unit + float(np.median(np.abs(lines[0]))) * units[0]
+    # points that are only near are let in where too few lie within the rounding of a line through two points
+    for near_too in (0.0, NEARLY):
+        slope = _best(old, new, lines, blurred + near_too * np.abs(new))
+        allowed = unit + abs(slope) * units[0] + exact
+        near = _within(old, new, slope, allowed + near_too * np.abs(new))
+        if slope == 0.0 or len(np.unique(old[near])) < FEWEST:
+            continue
+        slope = _slope(old[near], new[near])
+        near = _within(old, new, slope, np.full(len(new), 2 * allowed))  # without points that are near by chance
+        if len(np.unique(old[near])) >= FEWEST:
+            slope = _slope(old[near], new[near])
+        found = _follow(old, new, slope, allowed)
+        if found is not None and allowed <= narrow * float(new[found[0]].std()):
+            return found
+    return None
+
+
+def _slope(old: Floats, new: Floats) -> float:
+    """The slope of the line of least squares."""
+    x, y = old - old.mean(), new - new.mean()
+    x = x / np.abs(x).max()
+    return float(x @ y / (x @ x) / np.abs(old - old.mean()).max())
 
 
 def _through_pairs(old: Floats, new: Floats) -> tuple[Floats, Floats]:
@@ -268,9 +304,12 @@ def _through_pairs(old: Floats, new: Floats) -> tuple[Floats, Floats]:
     order = np.argsort(old, kind="stable")
     one, other = np.append(one, order[: n // 2]), np.append(other, order[n // 2 : 2 * (n // 2)])
     run = old[other] - old[one]
-    slopes = (new[other] - new[one])[run != 0] / run[run != 0]
+    apart = np.abs(run) > SHORTEST
+    slopes = (new[other] - new[one])[apart] / run[apart]
+    if not len(slopes):
+        return slopes, slopes
     middle = np.median(slopes[-(n // 2) :])
-    slopes, one = slopes[:PAIRS], one[run != 0][:PAIRS]
+    slopes, one = slopes[:PAIRS], one[apart][:PAIRS]
     levels = np.append(new[one] - slopes * old[one], np.median(new - middle * old))
     return np.append(slopes, middle), levels
 
@@ -279,21 +318,34 @@ def _best(old: Floats, new: Floats, lines: tuple[Floats, Floats], allowed: Float
     """The slope of the line that most points are near."""
     some = np.arange(len(old)) if len(old) <= SCORED else np.random.default_rng(0).integers(0, len(old), SCORED)
     slopes, levels = lines
-    left = new[some] - slopes[:, None] * old[some] - levels[:, None]
-    return float(slopes[int(np.argmax((np.abs(left) <= 2 * allowed[some]).sum(axis=1)))])
+    risen = slopes[:, None] * old[some]
+    near = np.abs(new[some] - risen - levels[:, None]) <= 2 * (allowed[some] + _last_digits(new[some], risen))
+    return float(slopes[int(np.argmax(near.sum(axis=1)))])
 
 
-def _follow(old: Floats, new: Floats, slope: float, allowed: float) -> tuple[Mask, Fraction] | None:
-    """Which points lie on a line with this slope, and the slope as a fraction; None if these are too few."""
+def _last_digits(new: Floats, risen: Floats) -> Floats:
+    """What floating-point numbers cannot hold of a point's distance from a line."""
+    return np.asarray(LAST_DIGITS * np.maximum(np.abs(new), np.abs(risen)), dtype=np.float64)
+
+
+def _follow(old: Floats, new: Floats, slope: float, allowed: float) -> tuple[Mask, float, float] | None:
+    """Which points lie on a line with this slope, and the slope, and how far off it may be; None if these are too few."""
     follow = _within(old, new, slope, np.full(len(new), allowed))
     if slope == 0.0 or np.mean(follow) < SHARE or len(np.unique(old[follow])) < FEWEST:
         return None
-    return follow, simple_fraction(slope, allowed / float(np.ptp(old[follow])))
+    for _ in range(2):  # a line through two points may miss others by their last digits
+        again = _within(old, new, _slope(old[follow], new[follow]), np.full(len(new), allowed))
+        follow = again if again.sum() > follow.sum() else follow
+    own, risen = old[follow], _slope(old[follow], new[follow])
+    allowed += float(_last_digits(new[follow], risen * own).max())
+    return follow, risen, allowed / float(np.ptp(own))
 
 
-def simple_fraction(slope: float, within: float) -> Fraction:
+def simple_fraction(slope: float | Fraction, within: float | Fraction) -> Fraction:
     """A fraction near a slope with few digits: two lines with the same rate must have the same one."""
     exact = Fraction(slope)
+    if 0 < abs(exact) < SLIGHT:
+        return 1 / simple_fraction(1 / exact, Fraction(within) / exact**2)
     for digits in range(1, MOST_DIGITS):
         found = exact.limit_denominator(10**digits)
         if found and abs(found - exact) <= within:
@@ -304,6 +356,7 @@ def simple_fraction(slope: float, within: float) -> Fraction:
 def _within(old: Floats, new: Floats, slope: float, allowed: Floats) -> Mask:
     """Which points are near the line of this slope that most are near."""
     left = new - slope * old
+    allowed = allowed + _last_digits(new, slope * old)
     width = 2 * float(np.median(allowed))
     ordered = np.sort(left)
     inside = np.searchsorted(ordered, ordered + width, side="right") - np.arange(len(ordered))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.arrays import Floats, Ints, Mask
-from reticent.queries.indexed import EXACTLY, NARROW, SHARE, simple_fraction
+from reticent.queries.indexed import EXACTLY, LAST_DIGITS, NARROW, OF_A_UNIT, SHARE, simple_fraction
 from reticent.queries.ties import Groups, unit_of
 
 TRIES = {2: 64, 3: 160}
@@ -22,7 +22,6 @@ TRIES = {2: 64, 3: 160}
 MORE = 3
 SCORED = SAMPLED = 300
 MOST_CODES = 60
-LAST_DIGITS = 1e-15
 FAR = 1000
 """How many times the usual size a value may have to take part in the search."""
 
@@ -87,31 +86,37 @@ def _planes(values: Floats, rows: Ints, share: float = SHARE) -> Iterator[Plane]
     usual = values[near]
     if len(usual) < parts + 1 + MORE or bool((np.ptp(usual, axis=0) == 0).any()):
         return
-    exact = EXACTLY * np.clip(size, middle, FAR * middle) + LAST_DIGITS * size
+    exact = np.minimum(EXACTLY * np.clip(size, middle, FAR * middle), OF_A_UNIT * units.min()) + LAST_DIGITS * size
     every, x = (np.column_stack((np.ones(len(own)), own[:, :-1])) for own in (values, usual))
+    units[units == 0] = EXACTLY * middle
     tried = _solved(x, usual[:, -1])
     for rounding in (0.0, 1.0) if len(tried) else ():
         beta = _best(
             x, usual[:, -1], tried, exact[near], rounding * 2 * (np.abs(tried[:, 1:]) @ units[:-1] + units[-1])
         )
         blurred = rounding * float(np.abs(beta[1:]) @ units[:-1] + units[-1])
-        for _ in range(2) if rounding else ():
+        for _ in range(2):
             some = np.abs(usual[:, -1] - x @ beta) <= 2 * (exact[near] + blurred)
             if int(some.sum()) > parts + 1:
                 beta = np.asarray(np.linalg.lstsq(x[some], usual[some, -1], rcond=None)[0], dtype=np.float64)
         follow = np.abs(usual[:, -1] - x @ beta) <= exact[near] + blurred
-        if np.mean(follow) >= share and _convincing(usual, follow, beta, blurred):
+        if np.mean(follow) >= share and _convincing(usual, follow, beta, blurred, exact[near]):
             own = usual[follow]
-            allowed = (EXACTLY * float(np.abs(own).max()) + blurred) / np.ptp(own[:, :-1], axis=0)
+            allowed = (float(exact[near][follow].max()) + blurred) / np.ptp(own[:, :-1], axis=0)
             factors = tuple(simple_fraction(b, a) for b, a in zip(beta[1:].tolist(), allowed.tolist()))
-            rest = values[:, -1] - every @ np.array([beta[0], *(float(factor) for factor in factors)])
+            rest = values[:, -1] - every[:, 1:] @ np.array([float(factor) for factor in factors])
+            rest -= np.median(rest[near][follow])
             all_of_them = np.abs(rest) <= exact + blurred
-            all_of_them[near] = follow
+            all_of_them[near] = follow & (np.abs(rest[near]) <= (1 + parts) * (exact[near] + blurred))
+            if not np.mean(all_of_them[near]) >= share or not _convincing(
+                usual, all_of_them[near], beta, blurred, exact[near]
+            ):
+                continue  # with factors of few digits they do not follow: a few were near by chance
             yield Plane(rows[all_of_them], factors)
             return
 
 
-def _convincing(values: Floats, follow: Mask, beta: Floats, blurred: float) -> bool:
+def _convincing(values: Floats, follow: Mask, beta: Floats, blurred: float, exact: Floats) -> bool:
     """Whether the records that follow an equation are enough different ones, and every variable takes part in it."""
     own = values[follow]
     different = len(np.unique(own, axis=0))
@@ -128,7 +133,7 @@ def _convincing(values: Floats, follow: Mask, beta: Floats, blurred: float) -> b
     if not np.isfinite(centred).all() or not np.isfinite(share).all():
         return False
     free = float(np.linalg.eigvalsh(centred[:, :-1].T @ centred[:, :-1] / len(own))[0])
-    return bool((share > EXACTLY * spread[-1]).all()) and free > EXACTLY
+    return bool((share > 2 * exact[follow].max()).all()) and free > EXACTLY
 
 
 def _solved(x: Floats, last: Floats) -> Floats:

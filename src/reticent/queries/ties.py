@@ -20,6 +20,7 @@ EXACTLY, NEARLY, LOOSE = 1e-9, 1e-3, 1e-4
 MOST_GROUPS = 2_000
 MOST_DECIMALS, MOST_ZEROS = 6, 9
 MOST_PATTERNS = 6
+WHOLE = 2.0**53
 MANY_RESPONSES = 8
 MORE = 3
 """By how many different points an equation must be confirmed beyond those that always satisfy it."""
@@ -143,6 +144,8 @@ def _tied_by_code(table: _Table, pair: tuple[int, int], rows: NDArray[np.int64],
 def unit_of(column: Floats) -> float:
     """The power of ten that the values are rounded to."""
     for decimals in range(-MOST_ZEROS, MOST_DECIMALS + 1):
+        if decimals == 1:
+            column = column[np.abs(column) < WHOLE]  # larger ones have no decimals
         if bool((np.round(column, decimals) == column).all()):
             return float(10.0**-decimals)
     return 0.0
