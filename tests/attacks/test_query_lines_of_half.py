@@ -68,13 +68,14 @@ def test_two_sums_of_large_amounts_do_not_give_away_a_small_difference(rate: flo
 @pytest.mark.filterwarnings("error")
 def test_a_line_is_found_at_any_size_without_a_word_of_numpy(size: float) -> None:
     rng = np.random.default_rng(0)
-    x, more = rng.integers(1, 9000, PEOPLE), np.where(np.arange(PEOPLE) % 7 == 0, rng.integers(1, 99, PEOPLE), 0)
-    for old in (x * size, x * 1.0):
-        ((rows, rate),) = lines_in_common(old, (x + more) * size, [])
+    x = rng.integers(1, 9000, PEOPLE).astype(np.float64)
+    more = np.where(np.arange(PEOPLE) % 7 == 0, rng.integers(1, 99, PEOPLE), 0)
+    for old in (np.multiply(x, size), x):
+        ((rows, rate),) = lines_in_common(old, np.multiply(x + more, size), [])
         assert set(np.flatnonzero(more == 0).tolist()) <= set(rows.tolist())
         assert len(rows) < PEOPLE
         assert abs(rate / (Fraction(size) if old[0] == x[0] != size * x[0] else 1) - 1) < 1e-9
-    list(lines_in_common(x * size, rng.choice([-1.7e308, 1.7e308, 5e-324, 0, 1], PEOPLE), []))
+    list(lines_in_common(np.multiply(x, size), rng.choice([-1.7e308, 1.7e308, 5e-324, 0, 1], PEOPLE), []))
 
 
 @pytest.mark.parametrize("slope", [1e-9, 1.2345e-5, 0.8, 1.25, 1e9])

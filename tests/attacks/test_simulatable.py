@@ -6,6 +6,7 @@ the databases of `twins()`, made by running `replies` below with that version's 
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -84,6 +85,34 @@ def test_twins_of_every_magnitude_are_refused_alike(tmp_path: Path) -> None:
     usual = today["times 1e0"]
     assert len(usual) == len(QUESTIONS), "no error"
     assert 5 <= sum(seen.startswith("OK") for seen in usual) < len(QUESTIONS), "some answered, some refused"
+
+
+def survival(folder: Path, events: list[float]) -> dict[str, Any]:
+    """What is told of an event that is declared to be 0 or 1."""
+    keys = (Variable("dep", codes=("a", "b", "c")), Variable("time", codes=("1", "2"), kind=Kind.ORDINAL))
+    schema = Schema((*keys, Variable("y", role=Role.SENSITIVE, kind=Kind.NUMERIC)))
+    policy = Policy(
+        mode="simulatable", filters=("dep", "time"), responses=("y",), bounds={"y": Bounds(0, 1, integer=True)}
+    )
+    frame = pl.DataFrame({"dep": DEPARTMENTS, "time": ["1", "2"] * 8, "y": events})
+    database = ProtectedDatabase(
+        Microdata.of(frame, schema), policy=policy, secret=1, test_secret=True, ledger=folder / "events.ledger"
+    )
+    return database.ask("SELECT KM(time, y) FROM data", user="u").as_json()
+
+
+@pytest.mark.parametrize("wrong", [5.0, -3.0, 0.5, 1e308])
+def test_an_event_beyond_its_bounds_changes_no_verdict_and_no_share_of_survivors_is_impossible(
+    wrong: float, tmp_path: Path
+) -> None:
+    """A database that does not open tells of a value; a share below 0 is a wrong answer."""
+    reply = survival(tmp_path, [0.0, 1.0] * 7 + [0.0, wrong])
+    assert reply["code"] == "OK"
+    assert all(0 <= share <= 1 for share in reply["value"]["survival"].values())
+
+
+def test_survival_counts_who_has_the_event(tmp_path: Path) -> None:
+    assert survival(tmp_path, [1.0, 0.0] * 4 + [0.0] * 8)["value"] == {"survival": {"1": 0.75, "2": 0.75}}
 
 
 @pytest.mark.parametrize("wrong", [np.inf, -np.inf])

@@ -192,10 +192,20 @@ def _km(statistic: Statistic, universe: Universe, records: RecordSet) -> Any:
     for code in there.tolist():
         at_time = universe.record_set(records.atoms & (codes == code), version=records.version)
         if at_risk:
-            survival *= 1 - exact_sum(universe, at_time, event) / at_risk
+            survival *= 1 - _events(universe, at_time, event) / at_risk
         curve[version.levels[time].texts[code]] = float(survival)
         at_risk -= exact_sum(universe, at_time)
     return {"survival": curve}
+
+
+def _events(universe: Universe, records: RecordSet, event: str) -> Fraction:
+    """How many records have an event.
+
+    In the mode `simulatable` the declared bounds are taken at their word: a value beyond them counts as the nearest one.
+    """
+    if universe.policy.mode == "simulatable":
+        return universe.clamped(event, records, 0.0, 1.0)[1]
+    return exact_sum(universe, records, event)
 
 
 _TABLE: dict[str, Callable[[Statistic, Universe, RecordSet], Any]] = {

@@ -438,8 +438,6 @@ def simulatable(setting: Setting) -> SimulatableMode:
     check_bins(policy)
     _ = universe.linked  # unknown options are refused now, not when somebody asks
     for response in (*policy.responses, *universe.answered):
-        if universe.is_event(response) and not universe.holds_event(response):
-            raise PlanError(f"policy: the bounds of {response!r} say 0 or 1, which does not hold; correct them.")
         if universe.changed(response):
             raise PlanError(
                 f"policy: {response!r} has other values than in an earlier version; in the mode simulatable a later version "
