@@ -77,13 +77,12 @@ def _known_integers(universe: Universe, version: int, factor: Factor) -> NDArray
     As whole numbers on a common scale (missing: 0).
     """
     here = universe.versions[version]
-    if factor.variable not in here.levels:
+    levels = here.levels.get(factor.variable)
+    if levels is None or levels.numbers is None:  # a response, which may be a filter in bins too
         at_atoms = here.by_atom(factor.variable)
         assert at_atoms is not None
         return np.asarray(fixed_point(np.nan_to_num(at_atoms)).integers.astype(object))
-    numbers = here.levels[factor.variable].numbers
-    assert numbers is not None
-    whole = fixed_point(transformed(numbers, factor.transform, lower_bound(universe.policy, factor)))
+    whole = fixed_point(transformed(levels.numbers, factor.transform, lower_bound(universe.policy, factor)))
     return np.append(whole.integers.astype(object), 0)[here.codes[factor.variable]]
 
 

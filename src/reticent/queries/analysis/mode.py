@@ -367,7 +367,7 @@ def _fingerprint(design: Floats, labels: tuple[str, ...], response: Floats) -> s
 
 
 def _logistic(design: Floats, labels: tuple[str, ...], response: Floats, rules: RegressionRules) -> Any:
-    ones = int(response.sum())
+    ones = int((response == 1).sum())
     if not bool(np.isin(response, (0.0, 1.0)).all()) or not rules.least <= ones <= len(response) - rules.least:
         return "a response that is not two codes, or has too few of one"
     if len(response) < design.shape[1] + rules.least:

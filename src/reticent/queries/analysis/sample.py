@@ -59,9 +59,9 @@ class Sample:
         found: dict[Factor, Floats] = {}
         for factor in model.factors:
             levels = version.levels.get(factor.variable)
-            if levels is not None and levels.numbers is None:
-                continue
-            if levels is not None:
+            if levels is not None and levels.numbers is None and factor != model.response:
+                continue  # codes, or bins; a response in bins is still a number
+            if levels is not None and levels.numbers is not None:
                 found[factor] = factor_values(self.universe, self.records.version, factor, rows)
                 continue
             low = lower_bound(self.universe.policy, factor)
