@@ -24,7 +24,9 @@ from reticent.base.errors import ReticentError
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.jobs.answer_query import open_database
 from reticent.queries.database import ProtectedDatabase
+from reticent.queries.policy import Bounds
 
+PAY = Variable("pay", role=Role.SENSITIVE, kind=Kind.NUMERIC)
 ALL, OTHERS = "SELECT SUM(pay) FROM data", "SELECT SUM(pay) FROM data WHERE dep = 'a'"
 SECRET = bytes.fromhex("9f0c7d2ab4e86135c17f5e02d98a6b3471fce0952a8d46b3e7150c9f82d4a6be")
 
@@ -164,6 +166,32 @@ def test_a_response_that_is_also_a_filter_in_bins_is_answered_or_refused(mode: s
     assert set(told_of) <= {"OK", "RISK", "NOT_ALLOWED"}
     if pays == "pays":
         assert told_of[0] == "OK"
+
+
+@pytest.mark.parametrize(
+    ("query", "cost"),
+    [
+        ("SELECT SUM(pay) FROM data WHERE dep = '0' AND dep = '1' GROUP BY dep", 3),
+        ("SELECT SUM(pay), SUM(pay) FROM data", 1),
+        ("SELECT SUM(pay) FROM data WHERE dep = '0' GROUP BY dep WITH TOTALS", 4),
+    ],
+)
+def test_a_value_with_noise_has_one_draw_in_a_query_and_is_charged_once(
+    query: str, cost: float, tmp_path: Path
+) -> None:
+    """Two groups with one condition had two values, and asked again one."""
+    pytest.importorskip("opendp")
+    schema = Schema((Variable("dep", codes=("0", "1", "2", "3")), PAY))
+    policy = policy_of(
+        mode="private", filters=("dep",), responses=("pay",), bounds={"pay": Bounds(0, 9)},
+        options={"private": {"total": cost, "epsilon": 1.0}},
+    )  # fmt: skip
+    frame = pl.DataFrame({"dep": list("0123") * 9, "pay": [1.0, 2.0, 3.0] * 12})
+    db = database(frame, schema, policy, ledger=tmp_path / "l.ledger")
+    first = db.ask(query, user="u").as_json()
+    assert db.ask(query, user="v").as_json() == first
+    assert first["code"] == "OK"
+    assert told(db, "SELECT SUM(pay) FROM data WHERE dep = '3'") is None
 
 
 WRONG: dict[str, dict[str, Any]] = {

@@ -24,6 +24,7 @@ from reticent.queries.language import Statistic
 from reticent.queries.modes import Decision, Request, Setting
 from reticent.queries.refusals import Answer, Code, Refusal, Row, StaffReason
 from reticent.queries.statistics import exact_sum
+from reticent.queries.written import written_name
 
 MOST_SIZE = 1e280
 """Bounds times records of a respondent, over epsilon, stay below: no sum of any number of records overflows."""
@@ -66,14 +67,25 @@ class PrivateMode:
     statistics: ClassVar[frozenset[str]] = frozenset({"count", "sum", "avg"})
 
     def decide(self, request: Request) -> Decision:
-        """Answer with noise while the budget lasts. Cells of a group-by are disjoint, but are charged one by one."""
-        cost = self.options.epsilon * len(request.cells) * len(request.query.statistics)
+        """Answer with noise while the budget lasts. Cells of a group-by are disjoint, but are charged one by one.
+
+        Cells with the same condition as written, and the same statistic asked for twice, have one value, charged once.
+        """
+        universe, query = self.setting.universe, request.query
+        names = [written_name(query, c.group, universe.versions[c.records.version].name) for c in request.cells]
+        asked = {
+            (name, str(statistic)): (statistic, cell.records)
+            for name, cell in zip(names, request.cells)
+            for statistic in query.statistics
+        }
+        cost = self.options.epsilon * len(asked)
         if self.spent + cost > self.options.total * (1 + 1e-12):
             return Decision(SPENT, (StaffReason("budget", f"spent {self.spent:g}, asked {cost:g}"),))
         self.spent += cost
+        drawn = {key: self._value(*what) for key, what in asked.items()}
         rows = tuple(
-            Row(cell.group, tuple(self._value(statistic, cell.records) for statistic in request.query.statistics))
-            for cell in request.cells
+            Row(cell.group, tuple(drawn[name, str(statistic)] for statistic in query.statistics))
+            for name, cell in zip(names, request.cells)
         )
         columns = tuple(str(statistic) for statistic in request.query.statistics)
         note = f"Noise was added to each value, at epsilon {self.options.epsilon:g}."
