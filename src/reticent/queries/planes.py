@@ -6,7 +6,7 @@ is taken, over all records or for the codes of a filter; then that of most of th
 the rounding of its variables. Public numbers may take part: pay is a bonus and 12 for each year of age.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,7 +17,7 @@ from reticent.base.arrays import Floats, Ints, Mask
 from reticent.queries.indexed import EXACTLY, LAST_DIGITS, NARROW, OF_A_UNIT, SHARE, simple_fraction
 from reticent.queries.ties import Groups, unit_of
 
-TRIES = {2: 64, 3: 160}
+TRIES = {1: 64, 2: 64, 3: 160}
 """How many sets are solved, by the number of parts: if half of the records follow an equation, some set does all but surely."""
 MORE = 3
 SCORED = SAMPLED = 300
@@ -34,22 +34,68 @@ class Plane:
     factors: tuple[Fraction, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """The planes that records follow in some responses (and public numbers), and the one that each record follows (0: none).
+
+    A `tie` is one plane for all records that have these responses.
+    """
+
+    names: tuple[str, ...]
+    n_public: int
+    planes: Sequence[Plane]
+    tie: bool
+    number: Ints
+
+    @classmethod
+    def of(cls, public: tuple[str, ...], names: tuple[str, ...], values: Floats, groups: Groups) -> "Relation":
+        """Look for planes in the values of public numbers and responses."""
+        planes = planes_in(values, groups, len(public))
+        number = np.zeros(len(values), dtype=np.int64)
+        for place, plane in enumerate(planes, start=1):
+            number[plane.rows] = place
+        tie = len(planes) == 1 and len(planes[0].rows) == int((~np.isnan(values).any(axis=1)).sum())
+        return cls(names, len(public), planes, tie, number)
+
+    @property
+    def a_line(self) -> bool:
+        """Whether this is a line between two responses."""
+        return len(self.names) + self.n_public == 2
+
+    def equation(self, names: Sequence[str], record: int) -> list[Fraction] | None:
+        """What times each response is a public number for a record; None if it follows no plane."""
+        if not self.number[record]:
+            return None
+        factors = dict(zip(self.names, (*self.planes[self.number[record] - 1].factors, Fraction(-1))))
+        return [factors.get(name, Fraction(0)) for name in names]
+
+
+def by_free(equations: Sequence[Sequence[Fraction]], n: int) -> list[list[Fraction]]:
+    """Each of n responses as the sum of those that equations leave free, times these factors; the last are replaced first."""
+    told = [[Fraction(one == other) for other in range(n)] for one in range(n)]
+    for equation in equations:
+        left = [sum((f * own[j] for f, own in zip(equation, told)), Fraction(0)) for j in range(n)]
+        places = [j for j in range(n) if left[j]]
+        for own in told if places else ():
+            share = own[places[-1]] / left[places[-1]]
+            own[:] = [mine - share * each for mine, each in zip(own, left)]
+    return told
+
+
 def planes_in(values: Floats, groups: Groups, n_public: int = 0) -> list[Plane]:
     """Equations for the last column that most records follow, then those of most that are left with a code of a filter.
 
-    The first columns are public numbers. None if all records follow one: that is a tie.
+    The first columns are public numbers.
     """
     left = np.flatnonzero(~np.isnan(values).any(axis=1))
     found: list[Plane] = []
-    n = len(left)
     for codes in (np.zeros(len(values), dtype=np.int32), *groups):
         with np.errstate(over="ignore", invalid="ignore"):  # values far away may be as large as any
             for part in _by_code(codes, left):
                 found += _one_after_another(values, part)
         follow = np.concatenate([plane.rows for plane in found]) if found else left[:0]
         left = np.setdiff1d(left, follow)
-    tie = len(found) == 1 and len(found[0].rows) == n
-    return [] if tie else [Plane(plane.rows, plane.factors[n_public:]) for plane in found]
+    return [Plane(plane.rows, plane.factors[n_public:]) for plane in found]
 
 
 def _one_after_another(values: Floats, rows: Ints) -> Iterator[Plane]:

@@ -1,12 +1,13 @@
 """Equations that hold for most records are found, and no values end the search in an error."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 from reticent.base.arrays import Floats
-from reticent.queries.planes import planes_in
+from reticent.queries.planes import Relation, by_free, planes_in
 
 N = 60
 
@@ -62,7 +63,20 @@ def test_factors_of_public_numbers_are_not_among_those_of_responses() -> None:
 
 def test_an_equation_that_all_follow_is_a_tie() -> None:
     one, other, _ = parts()
-    assert followers(one, other, one + other) == []
+    values = np.column_stack((one, other, one + other))
+    assert Relation.of((), ("pay", "rent", "income"), values, []).tie
+
+
+def test_a_line_is_an_equation_of_two() -> None:
+    one, _, more = parts()
+    assert followers(one, 2 * one + more) == [(48, [2.0])]
+
+
+def test_responses_are_told_by_those_that_are_left_free() -> None:
+    half = Fraction(1, 2)
+    income, tax = [Fraction(1), Fraction(1), Fraction(-1), Fraction(0)], [Fraction(0), Fraction(0), half, Fraction(-1)]
+    assert by_free([income, tax], 4) == [[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [half, half, 0, 0]]
+    assert by_free([tax, income, income], 4) == by_free([income, tax], 4)
 
 
 @pytest.mark.parametrize("column", [np.zeros(N), np.full(N, np.nan), np.where(np.arange(N) == 7, 1.0, 0.0)])

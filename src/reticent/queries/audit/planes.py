@@ -4,6 +4,9 @@
 Where income is pay and rent for all but one person of an area, the three sums over the area tell what this one earns besides.
 Whoever follows the equation has no unknown of their own for its last response: over columns that are divided by who does,
 the sums of all its responses are rows of one system, and no combination of them may rest on too few respondents.
+
+Equations that share a response are one system: if tax is a fifth of income, sums of tax take the place of those of income.
+So are lines beside them: for those without rent, income is pay.
 """
 
 import math
@@ -22,21 +25,22 @@ from reticent.queries.canonical import Universe
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Fixed, Whole
 from reticent.queries.modes import Setting
-from reticent.queries.planes import Plane, planes_in
+from reticent.queries.planes import Relation, by_free
 from reticent.queries.refusals import StaffReason
 from reticent.releases.rows import LinearRow, Proposal, Undecided
 from reticent.releases.rowspace import RowSpace
 
-MOST_TRIED = {3: 8, 4: 6}
+MOST_TRIED = {2: 8, 3: 8, 4: 6}
 """Equations of this many variables are looked for where there are no more than these."""
 TOO_LARGE = 2**62
 
 
 @dataclass
 class Equation:
-    """The sums of some responses over columns that are divided by who follows an equation.
+    """The sums of some responses over columns that are divided by who follows which equations.
 
-    `at` has for each response the column of its own system at each of these columns (−1: none), and the factor there.
+    Each column is of one response that the equations leave free. `at` has for each response the column of its own system at
+    each of these columns (−1: none), and the factor there.
     """
 
     names: tuple[str, ...]
@@ -87,42 +91,49 @@ class Equation:
 def _equation(
     universe: Universe,
     names: tuple[str, ...],
-    planes: list[Plane],
+    relations: Sequence[Relation],
     auditors: Mapping[str, Auditor],
     rng: np.random.Generator,
 ) -> Equation:
-    """The system of some responses and the equations that most records follow."""
-    n, entity = universe.current.data.n_records, universe.entities(0)
+    """The system of some responses and the equations between them that most records follow."""
+    entity = universe.entities(0)
     hidden = ~np.isin(entity, list(universe.known_entities()))
     own = [_column_of_record(auditors[name].columns) for name in names]
-    follows = np.zeros(n, dtype=np.int64)
-    for number, plane in enumerate(planes, start=1):
-        follows[plane.rows] = number
-    sizes = [auditors[name].columns.n_columns for name in names]
-    unknown = [hidden & (own[k] >= 0) & ((follows == 0) | (k < len(names) - 1)) for k in range(len(names))]
+    pattern, n_patterns = group_columns(
+        [each.number for each in relations], [len(each.planes) + 1 for each in relations]
+    )
+    factors = _factors(names, relations, pattern)
+    free = np.asarray((factors != 0).any(axis=1), dtype=bool)
+    unknown = [hidden & (column >= 0) & free[pattern, k] for k, column in enumerate(own)]
     record, response = (
         np.concatenate(parts)
         for parts in zip(*((np.flatnonzero(u), np.full(u.sum(), k)) for k, u in enumerate(unknown)))
     )
-    keys = [*(column[record] for column in own), follows[record], response]
-    group, n_groups = group_columns(keys, [*sizes, len(planes) + 1, len(names)])
+    keys = [*(column[record] for column in own), pattern[record], response]
+    sizes = [auditors[name].columns.n_columns for name in names]
+    group, n_groups = group_columns(keys, [*sizes, n_patterns, len(names)])
     order = np.argsort(group, kind="stable")
     start = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=n_groups)))).astype(np.int64)
     first = order[start[:-1]]
     columns = Columns(
         " and ".join(names), (record[first],), start, entity[record[order]], Fixed(np.zeros(len(order), np.int64), 1)
     )
-    scale = math.lcm(*(factor.denominator for plane in planes for factor in plane.factors))
-    whole = np.array(
-        [[0] * len(names), *([int(f * scale) for f in plane.factors] + [0] for plane in planes)], dtype=object
-    )
-    at, of = {}, response[first]
+    at = {}
     for k, name in enumerate(names):
-        factor = np.where(of == k, scale, 0).astype(object)
-        if k == len(names) - 1:
-            factor = factor + whole[follows[record[first]], of]
+        factor = factors[pattern[record[first]], k, response[first]]
         at[name] = np.where(factor == 0, -1, own[k][record[first]]).astype(np.int64), factor
     return Equation(names, auditors, columns, at, universe.policy.minimum, rng)
+
+
+def _factors(names: tuple[str, ...], relations: Sequence[Relation], pattern: Ints) -> Whole:
+    """What each response counts for each free one, by pattern; whole numbers, for an unknown may be any part of a response."""
+    found = []
+    for record in np.unique(pattern, return_index=True)[1].tolist():
+        equations = [each.equation(names, record) for each in relations]
+        told = by_free([own for own in equations if own is not None], len(names))
+        scales = [math.lcm(*(factor.denominator for factor in column)) for column in zip(*told)]
+        found.append([[int(factor * scale) for factor, scale in zip(own, scales)] for own in told])
+    return np.array(found, dtype=object)
 
 
 def _column_of_record(columns: Columns) -> Ints:
@@ -133,7 +144,7 @@ def _column_of_record(columns: Columns) -> Ints:
 
 @dataclass
 class EquationWatch:
-    """All equations of three or four variables that most records follow, or most of a code, and not all."""
+    """All equations of up to four variables that most records follow, or most of a code, and not all."""
 
     setting: Setting
     auditor_of: Callable[[tuple[str, ...]], Auditor]
@@ -161,24 +172,43 @@ class EquationWatch:
         return list(self._found())
 
     def _found(self) -> Iterator[Equation]:
+        universe = self.setting.universe
+        relations = self._relations()
+        connected = universe.linked_by(tuple(each.names for each in relations))
+        for names in dict.fromkeys(connected.values()):
+            own = [each for each in relations if each.names[0] in names]
+            if all(each.tie for each in own) or (len(own) == 1 and own[0].a_line):
+                continue  # tied responses are released together, and lines have a system of their own
+            auditors = {name: self.auditor_of((name,)) for name in names}
+            stream = self.setting.secret.stream("equations:" + "*".join(names))
+            found = _equation(universe, names, own, auditors, stream)
+            if found.columns.n_columns:
+                yield found
+
+    def _relations(self) -> list[Relation]:
+        """All equations that most records follow, or most of a code, of those with a value missing, or of who has none yet."""
         universe, current = self.setting.universe, self.setting.universe.current
         public = [name for name in current.filters if current.levels[name].numbers is not None]
         names = [name for name in universe.numeric if name not in public]
         if len(universe.versions) > 1 or len(names) < 2:
-            return
+            return []
         if not all(self.auditor_of((name,)).columns.unit_at for name in names):
-            return  # records stay in an engine
-        groups = [current.codes[own][current.atom] for own in current.filters]
+            return []  # records stay in an engine
+        filters = [current.codes[own][current.atom] for own in current.filters]
+        lacks = {name: current.data.missing(name).astype(np.int32) for name in names}
+        found: list[Relation] = []
         for known, chosen in _tried(public, names):
-            planes = planes_in(current.data.numbers((*known, *chosen)), groups, len(known))
-            if planes:
-                auditors = {name: self.auditor_of((name,)) for name in chosen}
-                stream = self.setting.secret.stream("equations:" + "*".join((*known, *chosen)))
-                yield _equation(universe, chosen, planes, auditors, stream)
+            lacking = [codes for name, codes in lacks.items() if name not in chosen and codes.any()]
+            parts = [each.number > 0 for each in found if {*each.names} < {*chosen}]
+            follow = [np.any(parts, axis=0).astype(np.int32)] if parts else []
+            values = current.data.numbers((*known, *chosen))
+            each = Relation.of(known, chosen, values, [*filters, *lacking, *follow])
+            found += [each] if each.planes else []
+        return found
 
 
 def _tried(public: Sequence[str], names: Sequence[str]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Sets of public numbers and responses, three or four together, at least two of which are responses."""
+    """Sets of public numbers and responses, two to four together, at least two of which are responses."""
     for size, most in MOST_TRIED.items():
         for n_known in range(size - 1):
             if len(names) + (len(public) if n_known else 0) <= most:
