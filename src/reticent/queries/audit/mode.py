@@ -77,9 +77,10 @@ class AuditedMode:
         "insiders who know more than their own records; what sums and sums of squares fix only together, for more than "
         "40 classes, in classes whose values lie 2^30 steps apart or where records stay in an engine; sums at "
         "their least or greatest where no bounds are declared; bits that sums of products of two "
-        "responses reveal; equations that hold only for most records, of one response and numeric filters, of more than four "
-        "variables (responses and numeric filters), of three of more than eight, of four of more than six, or in a data "
-        "set of several versions. Not for the transparent attacker: refusals depend on values."
+        "responses reveal; equations that hold only for most records, if fewer than half follow them of those who have all "
+        "their responses, of one response and numeric filters, of more than four variables (responses and numeric filters), "
+        "of three of more than eight, of four of more than six, or in a data set of several versions; products and squares "
+        "of responses that such an equation ties. Not for the transparent attacker: refusals depend on values."
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, and which values are missing, is treated as public",
