@@ -11,9 +11,10 @@ from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
 from reticent.data.published_table import PublishedTable
 from reticent.data.response_relations import COUNT, ResponseRelation, parse_relation
-from reticent.data.table import DimensionSpec, TableSpec
+from reticent.data.table import TableSpec
 from reticent.data.table_plan import BoundsOptions
 from reticent.tables.apriori import Knowledge
+from reticent.tables.crossed import crossed
 from reticent.tables.judge import LinkedTable, judge_linked
 from reticent.tables.make import Making, make_tables
 from reticent.tables.memory import Memory
@@ -76,7 +77,7 @@ def judged_responses(request: TableRequest, secret: Secret, progress: Progress) 
             raise PlanError("[table]: redesign works on a single response; related responses must keep the same codes.")
         wanted += _latent(wanted, ties, data)
         if hides(request.method) and not request.hide_empty:
-            wanted += _crossed(wanted)
+            wanted += crossed(wanted)
     groups: dict[str, list[int]] = {}
     for number, one in enumerate(wanted):
         groups.setdefault(_name(one), []).append(number)
@@ -173,29 +174,6 @@ def _latent(wanted: Sequence[WantedTable], ties: Sequence[Tie], data: Microdata 
             )
         )
     return found
-
-
-def _crossed(wanted: Sequence[WantedTable]) -> list[WantedTable]:
-    """Counts that nobody publishes or judges, by variables that several tables of counts have and a sum has together.
-
-    The empty cells of the sum show who may be where: what one table of counts says then bears on another.
-    """
-    specs = [one.source for one in wanted if isinstance(one.source, TableSpec)]
-    counted = [spec for spec in specs if spec.response is None]
-    if not counted or any(one.redesign is not None for one in wanted):
-        return []
-    known = {dimension.variable for spec in counted for dimension in spec.dimensions}
-    found: dict[tuple[DimensionSpec, ...], WantedTable] = {}
-    for one, spec in zip(wanted, specs, strict=True):
-        both = tuple(dimension for dimension in spec.dimensions if dimension.variable in known)
-        names = {dimension.variable for dimension in both}
-        if spec.response is None or any(names <= {d.variable for d in own.dimensions} for own in counted):
-            continue
-        source = replace(spec, dimensions=both, response=None, shadow=None, weighted=counted[0].weighted)
-        found[both] = replace(
-            one, source=source, rules=(), a_priori=(), earlier=None, previous=None, notes=(), memory=Memory()
-        )
-    return list(found.values())
 
 
 def _shape(one: WantedTable) -> object:
