@@ -88,7 +88,7 @@ def test_twins_of_every_magnitude_are_refused_alike(tmp_path: Path) -> None:
 
 
 def survival(folder: Path, events: list[float]) -> dict[str, Any]:
-    """What is told of an event that is declared to be 0 or 1."""
+    """What answers say of an event that is declared to be 0 or 1."""
     keys = (Variable("dep", codes=("a", "b", "c")), Variable("time", codes=("1", "2"), kind=Kind.ORDINAL))
     schema = Schema((*keys, Variable("y", role=Role.SENSITIVE, kind=Kind.NUMERIC)))
     policy = Policy(
