@@ -106,7 +106,7 @@ database = rt.open_database(firms, policy=regions, secret="secret.key", ledger="
 """,
     "ProtectedDatabase": """\
 answer = database.ask("SELECT SUM(turnover) FROM data WHERE size = 'small'", user="analyst1")
-print(database.guarantee[:80])
+print(database.guarantee)
 """,
     "Answer": """\
 print(answer.value, answer.as_json()["answered"])

@@ -12,10 +12,13 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from reticent.microdata.facts import file as steps  # noqa: E402
 from reticent.microdata.mask import METHODS  # noqa: E402
+from reticent.queries.guarantee import ModeGuarantee  # noqa: E402
 from reticent.queries.modes import MODES, mode_class  # noqa: E402
-from reticent.tables.guarantee import FAMILY  # noqa: E402
+from reticent.tables.guarantee import FAMILY, Guarantee  # noqa: E402
 from reticent.tables.methods import TABLE_METHODS  # noqa: E402
 
+AGAINST, NOT_COVERED = "Against the arithmetic attacker, ", " Not covered: "
+LEAD_WORDS = 5
 PAGE = ROOT / "docs" / "reference" / "guarantees.md"
 INTRODUCTION = """# Guarantees and their limits
 
@@ -72,8 +75,8 @@ codes changed, and the rule by which all of them changed if there is one, but no
 """
 TABLES = """## Tables
 
-Levels are how far an attacker must stay from an unsafe value ([rules](rules.md)). The last column says how many unsafe cells the
-transparent attacker determines on {family}. Larger tables are not certified.
+Levels are how far an attacker must stay from an unsafe value ([rules](rules.md)). For the transparent attacker each method says
+how many unsafe cells were determined on {family}. Larger tables are not certified.
 
 """
 QUERIES = """## Query databases
@@ -95,28 +98,52 @@ def _file_rows() -> list[str]:
     return [*lines, *(f"| {kind} | {', '.join(own)} |" for kind, own in names.items())]
 
 
-def _table_rows() -> list[str]:
-    promises: dict[tuple[str, str, str], list[str]] = {}
+def _table_methods() -> list[str]:
+    """A section for each promise, with the methods that make it."""
+    promises: dict[tuple[str, str], list[str]] = {}
     for name in TABLE_METHODS:
         own = TABLE_METHODS[name].guarantee
-        why = own.why if own.rate.determined else ""
-        promises.setdefault((own.arithmetic, str(own.rate), why), []).append(f"`{name}`")
-    lines = ["| method | against the arithmetic attacker, … | transparent attacker |", "|---|---|---|"]
-    for (arithmetic, rate, why), names in promises.items():
-        transparent = f"not for this attacker: {why}; {rate}" if why else f"enumerated only; {rate}"
-        lines.append(
-            f"| {', '.join(names)} | {arithmetic.removeprefix('Against the arithmetic attacker, ')} | {transparent} |"
-        )
+        promises.setdefault((own.arithmetic, _transparent(own)), []).append(f"`{name}`")
+    lines: list[str] = []
+    for (arithmetic, transparent), names in promises.items():
+        holds, left = arithmetic.removeprefix(AGAINST).split(NOT_COVERED)
+        lines += [f"### {', '.join(names)}", "", f"- **Arithmetic attacker**, {holds.strip()}"]
+        lines += [f"- **Transparent attacker**: {transparent}", f"- **Not covered**: {left}", ""]
     return lines
+
+
+def _transparent(own: Guarantee) -> str:
+    if own.rate.determined:
+        return f"nothing is promised: {own.why}; {own.rate} are determined."
+    return f"enumerated only; {own.rate} are determined."
+
+
+def _mode(name: str, said: ModeGuarantee) -> str:
+    lines = [
+        f"### `{name}`",
+        "",
+        said.attackers,
+        *([""] if said.holds else []),
+        *(f"- {_lead(one)}" for one in said.holds),
+    ]
+    if said.not_covered:
+        lines += ["", "Not covered:", "", *(f"- {one}" for one in said.not_covered)]
+    return "\n".join([*lines, ""])
+
+
+def _lead(point: str) -> str:
+    """The few words at the beginning that say what a point is about stand out."""
+    lead, colon, rest = point.partition(":")
+    return f"**{lead}**:{rest}" if colon and len(lead.split()) <= LEAD_WORDS else point
 
 
 def page() -> str:
     """The whole page."""
-    modes = [f"**`{name}`**: {mode_class(name).guarantee}\n" for name in MODES]
+    modes = [_mode(name, mode_class(name).guarantee) for name in MODES]
     parts = [
         INTRODUCTION,
         FILES + "\n".join(_file_rows()) + "\n",
-        TABLES.format(family=FAMILY) + "\n".join(_table_rows()) + "\n",
+        TABLES.format(family=FAMILY) + "\n".join(_table_methods()),
     ]
     return "\n".join([*parts, QUERIES, *modes])
 

@@ -34,6 +34,11 @@ def first_line(about: Any) -> str:
     return (about.__doc__ or "").strip().splitlines()[0]
 
 
+def _for_whom(mode: str) -> str:
+    """The first line of a guarantee; the page of guarantees has the rest."""
+    return str(mode_class(mode).guarantee).splitlines()[0]
+
+
 def options(cls: type[Parameters] | None) -> list[str]:
     """A table of options: default, what is allowed, what it does."""
     fields = [] if cls is None else [field for field in dataclasses.fields(cls) if field.init]
@@ -107,9 +112,7 @@ def page() -> str:
         "|---|---|---|---|---|",
         *map(_format_row, FORMATS),
     ]
-    modes = [
-        [f"### `{name}`", "", str(mode_class(name).guarantee), "", *options(options_class(name))] for name in MODES
-    ]
+    modes = [[f"### `{name}`", "", _for_whom(name), "", *options(options_class(name))] for name in MODES]
     methods = [
         [f"### `{name}`", "", first_line(method), "", *options(method)] for name, method in TABLE_METHODS.items()
     ]
@@ -128,7 +131,9 @@ def page() -> str:
         *chapter("Rules", "What `rules` of a table can be; [worked examples](rules.md).", rules),
         *chapter("File formats", "What `[data] format` can be; without it the ending decides.", [formats]),
         *chapter("Formats of published tables", "The ending of `[output] path` of a table decides.", [tables]),
-        *chapter("Query modes", "What `[policy] mode` can be, with its guarantee and its `[policy.options.<mode>]`.", modes),
+        *chapter("Query modes", "What `[policy] mode` can be, whom it protects against, and its `[policy.options.<mode>]`. "
+                 "What holds and what does not is on the page [Guarantees and their limits](guarantees.md#query-databases).",
+                 modes),
         *chapter("Sections of confidential reports", "The first list is for a file, the second for a table.", reports),
     ]  # fmt: skip
     return "\n".join(lines).rstrip() + "\n"

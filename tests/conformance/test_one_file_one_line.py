@@ -33,6 +33,7 @@ from reticent.io.formats import FORMATS
 from reticent.io.read import read_microdata
 from reticent.microdata.mask import METHODS
 from reticent.queries.audit.open import OpenMode
+from reticent.queries.guarantee import ModeGuarantee
 from reticent.queries.modes import MODES, RegisteredMode, Setting
 from reticent.queries.policy import Policy
 from reticent.report.file_report import FILE_SECTIONS
@@ -105,7 +106,7 @@ WAVES = FileFormat("toy-waves", "text delimited by waves", _read_lines, _write_l
 
 class LoudMode(OpenMode):
     name: ClassVar[str] = "toy-loud"
-    guarantee: ClassVar[str] = (
+    guarantee: ClassVar[ModeGuarantee] = ModeGuarantee(
         "None at all, for the arithmetic attacker too, and it says so loudly in every answer it gives."
     )
 

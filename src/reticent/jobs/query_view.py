@@ -24,9 +24,14 @@ ANALYST = "trial"
 
 
 def promise_of(mode: str) -> dict[str, Any]:
-    """What a mode promises, and what it reveals, in words."""
+    """What a mode promises, what that does not cover, and what it reveals, point by point."""
     found = mode_class(mode)
-    return {"guarantee": found.guarantee, "leakage": list(found.leakage)}
+    said = found.guarantee
+    return {
+        "holds": [said.attackers, *said.holds],
+        "not_covered": list(said.not_covered),
+        "leakage": list(found.leakage),
+    }
 
 
 def about_modes() -> list[tuple[str, str]]:

@@ -112,9 +112,9 @@ class ProtectedDatabase:
 
     @property
     def guarantee(self) -> str:
-        """What the mode promises, in words."""
-        promised = self._engine.mode.guarantee
-        return promised if self._secret_note is None else f"{self._secret_note} {promised}"
+        """What the mode promises, to whom, and what is not covered, a line each."""
+        promised = str(self._engine.mode.guarantee)
+        return promised if self._secret_note is None else f"{self._secret_note}\n{promised}"
 
     @property
     def leakage(self) -> tuple[str, ...]:

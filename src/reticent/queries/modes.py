@@ -16,6 +16,7 @@ from reticent.base.checks import did_you_mean
 from reticent.base.errors import PlanError
 from reticent.base.randomness import Secret
 from reticent.data.parameters import build
+from reticent.queries.guarantee import ModeGuarantee
 from reticent.queries.language import Query
 from reticent.queries.refusals import Answer, Refusal, StaffReason
 
@@ -65,7 +66,7 @@ class Mode(Protocol):
     """
 
     name: ClassVar[str]
-    guarantee: ClassVar[str]
+    guarantee: ClassVar[ModeGuarantee]
     leakage: ClassVar[tuple[str, ...]]
     statistics: ClassVar[frozenset[str]]
 

@@ -34,6 +34,7 @@ from reticent.queries.analysis.universes import deciding_filters, has_small_marg
 from reticent.queries.canonical import RecordSet, Version
 from reticent.queries.fitting import leverage, logistic
 from reticent.queries.fixed import finite
+from reticent.queries.guarantee import ModeGuarantee
 from reticent.queries.language import REGRESSIONS, Statistic
 from reticent.queries.modes import ANSWERED, Decision, Request, Setting
 from reticent.queries.pieces import complete
@@ -101,29 +102,34 @@ class AnalysisMode:
     redrawn: tuple[int, ...] = (0,)
     _responses: dict[str, Floats] = field(default_factory=dict, repr=False)
     name: ClassVar[str] = "analysis"
-    guarantee: ClassVar[str] = (
-        "Universes are unions of published categories with enough records in every piece and intersection. Every answer is "
-        "computed without a few records, chosen once for ever for each universe and stratum, so that two universes that "
-        "differ by one record agree in what they lost only with a small probability; what counts is the records that have the "
-        "variables of a statistic. No respondent is the difference of more "
-        "such pairs in its stratum than the policy allows, one with m records counting as m² pairs, in all versions "
-        "of the data together, and no linear combination of answers reveals more of a respondent than these pairs do (with 4 "
-        "pairs and up to 5 records dropped, an attacker who averages them still mistakes a value of 0 or 1 once in five "
-        "times; where one value is rarer, fewer pairs are allowed); padding with other strata redraws nothing. A regression "
-        "has one sample for each universe, "
-        "in which each category of at least `category` records loses a few, and each category that it shows counts as a "
-        "universe. Each respondent's values carry a factor, "
-        "drawn once for ever, so that averaging over many universes comes no nearer to a value than that. A respondent who "
-        "holds more of a sum, or of a sum of squares, than the policy's dominance and p percent rules allow counts only as "
-        "far as they do. "
-        "Regressions that lean on single respondents are refused; so are those that show more coefficients of public numbers "
-        "than a tenth of the records, all models together (with correlations and models of public numbers). Residuals are "
-        "synthetic. Answers other than counts are rounded to a tenth of their standard error, and quantiles are means of "
-        "blocks of neighbours. This is for the arithmetic attacker, who also knows how records are dropped; for the transparent "
-        "attacker nothing is certified, because some refusals depend on values. "
-        "Not covered: totals of several respondents, which many different universes narrow; "
-        "an attacker who knows others' values; what answers reveal together other than by linear combinations; strata with more "
-        "than 20 million universes times kinds of respondents, in which only pairs are counted."
+    guarantee: ClassVar[ModeGuarantee] = ModeGuarantee(
+        "This is for the arithmetic attacker, who also knows how records are dropped; for the transparent attacker nothing is "
+        "certified, because some refusals depend on values.",
+        (
+            "Universes: they are unions of published categories with enough records in every piece and intersection. Every "
+            "answer is computed without a few records, chosen once for ever for each universe and stratum, so that two universes "
+            "that differ by one record agree in what they lost only with a small probability; what counts is the records that "
+            "have the variables of a statistic. Padding with other strata redraws nothing.",
+            "Pairs: no respondent is the difference of more such pairs in its stratum than the policy allows, one with m records "
+            "counting as m² pairs, in all versions of the data together, and no linear combination of answers reveals more of "
+            "a respondent than these pairs do. With 4 pairs and up to 5 records dropped, an attacker who averages them still "
+            "mistakes a value of 0 or 1 once in five times; where one value is rarer, fewer pairs are allowed.",
+            "Values: each respondent's values carry a factor, drawn once for ever, so that averaging over many universes comes "
+            "no nearer to a value than that. A respondent who holds more of a sum, or of a sum of squares, than the policy's "
+            "dominance and p percent rules allow counts only as far as they do.",
+            "Regressions: each has one sample for each universe, in which each category of at least `category` records loses a "
+            "few, and each category that it shows counts as a universe. Those that lean on single respondents are refused; so "
+            "are those that show more coefficients of public numbers than a tenth of the records, all models together (with "
+            "correlations and models of public numbers). Residuals are synthetic.",
+            "Rounding: answers other than counts are rounded to a tenth of their standard error, and quantiles are means of "
+            "blocks of neighbours.",
+        ),
+        (
+            "totals of several respondents, which many different universes narrow",
+            "an attacker who knows others' values",
+            "what answers reveal together other than by linear combinations",
+            "strata with more than 20 million universes times kinds of respondents, in which only pairs are counted",
+        ),
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "a refusal reveals that a universe breaks a size rule or is too near to earlier ones, which depends on records only, "

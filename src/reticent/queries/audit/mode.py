@@ -15,6 +15,7 @@ from reticent.queries.audit.bins import Bins, bins_of, check_bins
 from reticent.queries.audit.bounds import bound_stage, guessed_stage
 from reticent.queries.audit.common import CommonSquares
 from reticent.queries.audit.digits import Digits
+from reticent.queries.audit.guarantees import EXACT, SIMULATABLE
 from reticent.queries.audit.moments import Moments
 from reticent.queries.audit.planes import EquationWatch
 from reticent.queries.audit.products import ProductWatch
@@ -25,6 +26,7 @@ from reticent.queries.audit.watch import own_columns, table_cells
 from reticent.queries.canonical import COUNT, RecordSet
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import finite
+from reticent.queries.guarantee import ModeGuarantee
 from reticent.queries.indexed import AS_BEFORE
 from reticent.queries.language import REGRESSIONS, Statistic
 from reticent.queries.modes import ANSWERED, Decision, Request, Setting
@@ -53,35 +55,7 @@ class AuditedMode:
     name: ClassVar[str] = "exact"
     by_value: ClassVar[bool] = True
     statistics: ClassVar[frozenset[str]] = LINEAR
-    guarantee: ClassVar[str] = (
-        "Answers are exact. The following holds for the arithmetic attacker, from all answers to all users "
-        "together; a class is a set of records that all answers treat in the same way. No combination of answers, "
-        "with any factors, rests on fewer respondents than the minimum, so that (with a minimum of 3 or more) "
-        "nobody who has one or several records among them computes another. No total that is dominated or breaks "
-        "the p percent rule follows by linear algebra, if it is the total of a class, of a union of two classes, of "
-        "a cell of a table of up to three filters (or of a named family), or an answered total that did not follow from "
-        "earlier answers less its answered parts. With the bounds that the policy calls known, and the bins of a response that "
-        "is a filter with cutpoints, neither sums nor sums of squares fix a value or narrow an unsafe class below its "
-        "interval; nor do they fix one for somebody who also uses their own values (in whole numbers while there are at "
-        "most 40 classes, and not where records stay in an engine). Sums of products are judged as the sums "
-        "over values that they are: no combination of plain sums of a response and of its products with others, split by "
-        "the values of these, rests on fewer respondents than the minimum, and no combination of sums of "
-        "squares on records of which all, or all but one respondent's, have one value. Coefficients of regressions are "
-        "rounded so far that they reveal only such sums. What whole values spell out is "
-        "counted in bits, each value from the least to the greatest equally likely. Of every set of classes with "
-        "too few respondents that a search finds, sums (also with public weights) and sums of squares reveal at "
-        "most half of the bits; while there are few classes (of few whole values, or beside sums of squares), each such "
-        "class has a second total that fits. Not covered: other unions of classes for dominance and the p percent rule "
-        "(also of products); what squares of two responses that lie on one line for some records only, and the product of "
-        "both, reveal together; sums of squares whose values are equal in each of several classes but differ between these; "
-        "insiders who know more than their own records; what sums and sums of squares fix only together, for more than "
-        "40 classes, in classes whose values lie 2^30 steps apart or where records stay in an engine; sums at "
-        "their least or greatest where no bounds are declared; bits that sums of products of two "
-        "responses reveal; equations that hold only for most records, if fewer than half follow them of those who have all "
-        "their responses, of one response and numeric filters, of more than four variables (responses and numeric filters), "
-        "of three of more than eight, of four of more than six, or in a data set of several versions; products and squares "
-        "of responses that such an equation ties. Not for the transparent attacker: refusals depend on values."
-    )
+    guarantee: ClassVar[ModeGuarantee] = EXACT
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, and which values are missing, is treated as public",
         "a refusal reveals that some rule or the audit failed; it depends on values (dominance, p percent, known bounds)",
@@ -386,18 +360,7 @@ class SimulatableMode(AuditedMode):
     by_value: ClassVar[bool] = False
     # a ratio or correlation may not exist and a model may not fit: that would reveal something about values
     statistics: ClassVar[frozenset[str]] = LINEAR - {"ratio", "corr", "linreg", "logreg"}
-    guarantee: ClassVar[str] = (
-        "Answers are exact. From all answers to all users together no combination, with any factors, rests on fewer "
-        "respondents than the minimum, so that (with a minimum of 3 or more) nobody among them computes another, "
-        'whatever equations tie the responses (with `ties = "declared"`: those that the policy names). A refusal or '
-        "an error depends only on which records the queries so far select, never on a response's value, however "
-        "large, small or fine it is. So this is for the arithmetic attacker and for the transparent attacker, who can compute "
-        "every refusal. Not covered, for either: dominance, the p percent rule, known bounds, groups whose values "
-        "are all the same, and sums, or sums less others, at their least or greatest. What whole values spell out "
-        "is counted in bits, each value that the declared bounds allow equally likely (without bounds: 0 and 1): of "
-        "every set of classes with too few respondents that a search finds, at most half of the bits are revealed. "
-        "Ratios, correlations and regressions are not answered."
-    )
+    guarantee: ClassVar[ModeGuarantee] = SIMULATABLE
     leakage: ClassVar[tuple[str, ...]] = (
         "which records a condition selects, how many respondents they are, and which values are missing, is treated as public",
     )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from reticent.queries.guarantee import ModeGuarantee
 from reticent.queries.language import STATISTICS
 from reticent.queries.modes import Decision, Request, Setting
 from reticent.queries.refusals import Answer, Row
@@ -17,7 +18,9 @@ class OpenMode:
 
     setting: Setting
     name: ClassVar[str] = "open"
-    guarantee: ClassVar[str] = "Nothing is promised: every answer is exact. Use it only to try attacks on made-up data."
+    guarantee: ClassVar[ModeGuarantee] = ModeGuarantee(
+        "Nothing is promised to anybody: every answer is exact. Use it only to try attacks on made-up data."
+    )
     leakage: ClassVar[tuple[str, ...]] = ("everything",)
     statistics: ClassVar[frozenset[str]] = frozenset(STATISTICS)
 

@@ -28,6 +28,7 @@ from reticent.queries.camouflage.intervals import (
 from reticent.queries.camouflage.record import CamouflageOptions, Drawn, Recorded
 from reticent.queries.canonical import RecordSet
 from reticent.queries.fixed import Whole, exact
+from reticent.queries.guarantee import ModeGuarantee
 from reticent.queries.language import Statistic
 from reticent.queries.modes import Decision, Request, Setting
 from reticent.queries.pieces import complete
@@ -49,15 +50,22 @@ class CamouflageMode:
     sums: dict[str, "AtomSums"] = field(repr=False)
     to_record: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     name: ClassVar[str] = "camouflage"
-    guarantee: ClassVar[str] = (
-        "Every answer is an interval that holds the true value. All answers together tell into which hull the truth falls "
-        "and no more: every database of the hull would have given the same answers with the same secret, so that, for all "
-        "a, a' of the hull, P(everything public | a) / P(everything public | a') is 1, for the arithmetic attacker and "
-        "for the transparent attacker, even one who has the secret. "
-        "The hull leaves each respondent every value of a cell of declared width, and still does so for "
-        "an attacker who knows all values of as many respondents as `insiders` says. Not covered: what the attacker thinks "
-        "likely before asking; one who knows more respondents of a block, or an exact total from elsewhere; values "
-        "that different respondents share; that no equation ties the responses, without which the database does not open."
+    guarantee: ClassVar[ModeGuarantee] = ModeGuarantee(
+        "This is for the arithmetic attacker and for the transparent attacker, even one who has the secret.",
+        (
+            "Every answer is an interval that holds the true value.",
+            "Indistinguishable: all answers together tell into which hull the truth falls and no more. Every database of the "
+            "hull would have given the same answers with the same secret, so that, for all a, a' of the hull, "
+            "P(everything public | a) / P(everything public | a') is 1.",
+            "Width: the hull leaves each respondent every value of a cell of declared width, and still does so for an attacker "
+            "who knows all values of as many respondents as `insiders` says.",
+        ),
+        (
+            "what the attacker thinks likely before asking",
+            "an attacker who knows more respondents of a block, or an exact total from elsewhere",
+            "values that different respondents share",
+            "the fact that no equation ties the responses, without which the database does not open",
+        ),
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "counts of records (membership in groups is taken as known)",

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from reticent.base.errors import InfeasibleError, ParameterError, PlanError
 from reticent.data.parameters import Parameters, build
 from reticent.queries.canonical import RecordSet
+from reticent.queries.guarantee import ModeGuarantee
 from reticent.queries.language import Statistic
 from reticent.queries.modes import Decision, Request, Setting
 from reticent.queries.pieces import complete
@@ -71,15 +72,17 @@ class CellKeyMode:
     options: CellKeyOptions
     _sums: dict[int, NDArray[np.uint64]] = field(default_factory=dict, repr=False)
     name: ClassVar[str] = "cell-key"
-    guarantee: ClassVar[str] = (
-        "Every count and every sum carries noise that is decided by the secret and the set of records (for sums also by "
-        "their true total) and by nothing else: asked again, in other words, by other users or after a restart with the "
-        "same options, a set has one answer, so that repetition gains nothing. "
-        "Counts change by at most the policy's largest change; sums change in "
-        "proportion to their largest contributions, continuously, so that no digit of a sum tells its noise; they are "
-        "refused where the noisy number of respondents is below the minimum. "
-        "This is for the arithmetic attacker; nothing is promised for the transparent attacker with many questions. "
-        "Not covered: what many different sets reveal on average, and values that a whole group has in common."
+    guarantee: ClassVar[ModeGuarantee] = ModeGuarantee(
+        "This is for the arithmetic attacker; nothing is promised for the transparent attacker with many questions.",
+        (
+            "Repetition gains nothing: every count and every sum carries noise that is decided by the secret and the set of "
+            "records (for sums also by their true total) and by nothing else. Asked again, in other words, by other users or "
+            "after a restart with the same options, a set has one answer.",
+            "Counts change by at most the policy's largest change.",
+            "Sums change in proportion to their largest contributions, continuously, so that no digit of a sum tells its noise; "
+            "they are refused where the noisy number of respondents is below the minimum.",
+        ),
+        ("what many different sets reveal on average", "values that a whole group has in common"),
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "answers are near the truth: the difference of two answers is the true one plus the noise of both, and over many "

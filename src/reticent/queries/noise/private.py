@@ -20,6 +20,7 @@ from reticent.base.optional import need
 from reticent.data.parameters import Parameters, build
 from reticent.queries.canonical import RecordSet
 from reticent.queries.fixed import clamped_sum, exact
+from reticent.queries.guarantee import ModeGuarantee
 from reticent.queries.language import Statistic
 from reticent.queries.modes import Decision, Request, Setting
 from reticent.queries.refusals import Answer, Code, Refusal, Row, StaffReason
@@ -55,11 +56,13 @@ class PrivateMode:
     options: PrivateOptions
     spent: float = 0.0
     name: ClassVar[str] = "private"
-    guarantee: ClassVar[str] = (
-        "All answers to all users together are differentially private with the policy's total epsilon per respondent, "
-        "between databases that differ by one respondent more or less, or by what one respondent has, "
-        "whatever else an attacker knows: for the transparent attacker too. Not covered: what answers tell of many respondents "
-        "together, and what is published of the same data in other ways."
+    guarantee: ClassVar[ModeGuarantee] = ModeGuarantee(
+        "This is for the arithmetic attacker and for the transparent attacker, whatever else they know.",
+        (
+            "All answers to all users together are differentially private with the policy's total epsilon per respondent, "
+            "between databases that differ by one respondent more or less, or by what one respondent has.",
+        ),
+        ("what answers tell of many respondents together", "what is published of the same data in other ways"),
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "refusals and answers tell how much of the budget is spent, and so how many values were asked for, by whomever",

@@ -63,12 +63,14 @@ def _shown(visit: Visit[Project], taken: Taken, **more: Any) -> View | Go:
 
 
 def _promise(mode: str) -> list[tuple[str, list[str]]]:
-    """What a mode promises, what it does not, and what it reveals, a sentence each."""
+    """What a mode promises, what it does not, and what it reveals, a point each."""
     found = promise_of(mode)
-    said = re.split(r"(?<=\.) (?=[A-Z])", found["guarantee"])
-    leaks = [f"{text[:1].upper()}{text[1:]}." for text in found["leakage"]]
-    nots = [text for text in said if text.startswith("Not ")]
-    return [("Promised", [text for text in said if text not in nots]), ("Not promised", nots), ("Given away", leaks)]
+    nots, leaks = _sentences(found["not_covered"]), _sentences(found["leakage"])
+    return [("Promised", found["holds"]), ("Not promised", nots), ("Given away", leaks)]
+
+
+def _sentences(clauses: list[str]) -> list[str]:
+    return [f"{text[:1].upper()}{text[1:]}." for text in clauses]
 
 
 def _form(project: Project, policy: dict[str, Any], errors: dict[str, str]) -> tuple[Field, ...]:
