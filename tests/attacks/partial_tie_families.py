@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from reticent.tables.rules import PPercent, Threshold
 from reticent.tables.suppression.heuristic import Heuristic
 
 RATES = {"p": 2, "q": 3, "r": 5, "s": 7}
+TAXES = {"p": Fraction(7, 100), "q": Fraction(19, 100), "r": Fraction(1, 4), "s": Fraction(23, 100)}
 RULES = (PPercent(15), Threshold(3, protection=20))
 
 
@@ -55,6 +57,13 @@ def _local(rng: np.random.Generator) -> pl.DataFrame:
     return pl.DataFrame({**keys, "local": sales, "euro": sales * np.array([RATES[code] for code in keys["a"]])})
 
 
+def _taxed(rng: np.random.Generator) -> pl.DataFrame:
+    """Prices are whole and small enough that rounder rates than the true ones fit them, if prices count as rounded."""
+    keys, sales = _keys(rng, 36), np.rint(rng.lognormal(4, 1, 36)).astype(int) + 2
+    tax = [float(price * TAXES[code]) for price, code in zip(sales.tolist(), keys["a"], strict=True)]
+    return pl.DataFrame({**keys, "sales": sales, "tax": tax})
+
+
 def _parts(rng: np.random.Generator) -> pl.DataFrame:
     keys, dom = _keys(rng, 50), np.rint(rng.lognormal(5, 1.3, 50)).astype(int)
     exp = np.rint(rng.lognormal(5, 1.3, 50)).astype(int) * (rng.random(50) < 0.7)
@@ -81,6 +90,12 @@ def _rate_of_each_country(seen: Published, _: pl.DataFrame) -> None:
             seen.equal.append({("euro", codes): 1.0, ("local", codes): -float(RATES[dict(codes)["a"]])})
 
 
+def _tax_of_each_country(seen: Published, _: pl.DataFrame) -> None:
+    for codes in places(seen):
+        if "a" in dict(codes):
+            seen.equal.append({("tax", codes): 1.0, ("sales", codes): -float(TAXES[dict(codes)["a"]])})
+
+
 def _sum_of_parts(seen: Published, frame: pl.DataFrame) -> None:
     """In every cell but those of the first record, which published totals reveal as the odd one."""
     odd = dict(zip(("a", "b"), frame.row(0)[:2], strict=True))
@@ -92,6 +107,7 @@ def _sum_of_parts(seen: Published, frame: pl.DataFrame) -> None:
 FAMILIES = {
     "a yes counts once": Family(_flags, ("flag", "count"), _at_most_counted),
     "a rate for each country": Family(_local, ("local", "euro"), _rate_of_each_country),
+    "a tax rate for each country": Family(_taxed, ("sales", "tax"), _tax_of_each_country),
     "a sum but for one wrong record": Family(_wrong, ("tot", "dom", "exp"), _sum_of_parts),
     "a sum but for one missing value": Family(_incomplete, ("tot", "dom", "exp"), _sum_of_parts),
 }

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from attacks.partial_tie_families import FAMILIES, attack, rates
+from attacks.partial_tie_families import FAMILIES, TAXES, attack, rates
 from reticent.base.errors import DataError
 from reticent.data.microdata import Microdata
 from reticent.data.response_relations import parse_relation
@@ -64,6 +64,28 @@ def test_rounded_rates_of_codes_are_found_also_for_a_code_with_one_record() -> N
         coefs = dict(zip(tie.relation.names, tie.relation.coefs, strict=True))
         assert tie.within is not None
         assert float(-Fraction(coefs["local"], coefs["euro"])) == pytest.approx(rate[tie.within.name], rel=2e-4)
+
+
+def test_a_tax_is_known_by_its_rate_and_not_by_a_rounder_one() -> None:
+    """Two unsafe cells of this table were exact: 4 sales = 21 tax fits prices that count as rounded, 19 sales = 100 tax all."""
+    family, rng = FAMILIES["a tax rate for each country"], np.random.default_rng(5)
+    frame = [family.records(rng) for _ in range(12)][-1]
+    found = {tie.within.name: tie for tie in ties(frame, "sales", "tax") if tie.within}
+    assert {name: abs(Fraction(*tie.relation.coefs)) for name, tie in found.items()} == TAXES
+    assert all(tie.rounding == 0 for tie in found.values())
+    assert attack(family, frame, find=True)[1:] == (0, 0)
+
+
+@pytest.mark.parametrize("digits", [0, 1])
+def test_a_rounded_tax_is_known_within_half_a_unit_of_the_tax(digits: int) -> None:
+    """Prices are whole, so that a search which takes them for rounded too finds rounder rates that leave more room."""
+    rng = np.random.default_rng(3)
+    sales = np.rint(rng.lognormal(5 if digits else 8, 0.6, 200)) + 20
+    keys = {"a": rng.choice(list("pq"), 200), "b": rng.choice(list("xy"), 200)}
+    (tie,) = ties(pl.DataFrame({**keys, "sales": sales, "tax": np.round(0.19 * sales, digits)}), "sales", "tax")
+    coefs = dict(zip(tie.relation.names, map(abs, tie.relation.coefs), strict=True))
+    assert coefs == {"sales": 19, "tax": 100}
+    assert tie.rounding == 0.5 * 10.0**-digits * 100
 
 
 def test_unrelated_responses_are_not_tied() -> None:

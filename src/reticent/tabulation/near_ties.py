@@ -13,10 +13,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Floats, Ints, Mask
-from reticent.data.response_relations import COUNT, LARGEST, ResponseRelation, relation_of
+from reticent.base.arrays import Floats, Ints
+from reticent.data.response_relations import COUNT, ResponseRelation, relation_of
 from reticent.data.table import Dimension
 from reticent.tabulation.few_values import believed_by_records
+from reticent.tabulation.ratios import ratios
 from reticent.tabulation.tied_responses import (
     EVIDENCE,
     LARGE,
@@ -36,7 +37,6 @@ _MOST_CODES = (
 _ALIKE = 8  # records of a code with one and the same number
 _TRIALS = 40
 _SAMPLE = 400
-_DENOMINATORS = (1, 10, 100, 1_000, 10_000, 100_000)
 
 
 def near_ties(numbers: Numbers, known: Sequence[Tie]) -> list[Tie]:
@@ -112,32 +112,17 @@ def _rounded(numbers: Numbers) -> Iterator[tuple[ResponseRelation, float]]:
             limit = numbers.rounding(made)
             if len(few) and float((np.abs(numbers.residuals(made, few)) <= limit * 1.001).mean()) >= NEARLY_ALL:
                 yield made, limit
-    for one, other in itertools.combinations(names, 2):
-        ratio = _usual_ratio(numbers, one, other)
-        for made in _ratios(one, other, ratio) if ratio else ():
-            yield made, numbers.rounding(made)
+    for pair in itertools.combinations(names, 2):
+        yield from _ratios(numbers, pair, np.flatnonzero(numbers.complete(pair)))
 
 
-def _usual_ratio(numbers: Numbers, one: str, other: str) -> float:
-    """The ratio of two responses in most rows, 0 if there is none."""
-    x, y = numbers.columns[one], numbers.columns[other]
-    there = numbers.complete((one, other)) & (y != 0)
-    if not there.any():
-        return 0.0
-    ratio = x[there] / y[there]
-    middle = float(np.median(ratio))
-    near = np.abs(ratio - middle) <= 0.01 * abs(middle)
-    return float(x[there][near].sum() / y[there][near].sum()) if y[there][near].sum() else 0.0
-
-
-def _ratios(one: str, other: str, ratio: float) -> Iterator[ResponseRelation]:
-    """`one = ratio · other` with small numbers first."""
-    seen = set()
-    for largest in _DENOMINATORS:
-        near = Fraction(ratio).limit_denominator(largest)
-        if near and near not in seen and max(abs(near.numerator), near.denominator) <= LARGEST:
-            seen.add(near)
-            yield relation_of([(one, Fraction(1)), (other, -near)], declared=False)
+def _ratios(
+    numbers: Numbers, pair: tuple[str, str], rows: NDArray[np.int64]
+) -> Iterator[tuple[ResponseRelation, float]]:
+    """The ratios that nearly all of some rows allow, the sharpest first."""
+    steps, columns = numbers.steps, numbers.columns
+    both = columns[pair[0]][rows], columns[pair[1]][rows]
+    return ratios((steps[pair[0]], steps[pair[1]]), pair, both, NEARLY_ALL)
 
 
 def ties_by_code(numbers: Numbers, dimension: Dimension, nodes: Ints, known: Sequence[Tie]) -> list[Tie]:
@@ -215,17 +200,10 @@ def _fixed_ratio(
     both = (x != 0) & (y != 0)
     if float(both.mean()) < NEARLY_ALL:
         return None
-    ratio = np.divide(x, y, out=np.zeros(len(x)), where=both)
-    middle = float(np.median(ratio[both]))
-    near: Mask = both & (np.abs(ratio - middle) <= 0.01 * abs(middle))
-    if float(near.mean()) < NEARLY_ALL:
-        return None
-    for relation in _ratios(*pair, float(x[near].sum() / y[near].sum())):
-        for rounding in (0.0, numbers.rounding(relation)):
-            off = np.abs(numbers.residuals(relation, rows))
-            fine = off <= rounding + numbers.noise(relation)
-            if float(fine.mean()) >= NEARLY_ALL and (rounding == 0 or _is_large(x, y, relation, rounding)):
-                return relation, rounding
+    for relation, rounding in _ratios(numbers, pair, rows):
+        fine = np.abs(numbers.residuals(relation, rows)) <= rounding + numbers.noise(relation)
+        if float(fine.mean()) >= NEARLY_ALL and (rounding == 0 or _is_large(x, y, relation, rounding)):
+            return relation, rounding
     return None
 
 

@@ -7,7 +7,7 @@ up to rounding counts; how far a single number may be off is half a unit of each
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -18,6 +18,7 @@ from reticent.base.arrays import Floats, Mask
 from reticent.base.errors import DataError
 from reticent.data.response_relations import COUNT, ResponseRelation, relation_of
 from reticent.tabulation.few_values import believed_by_records
+from reticent.tabulation.ratios import ratios
 
 MOST_SEARCHED = 12
 """Up to this many responses relations are looked for; with more, those declared count."""
@@ -208,9 +209,9 @@ def _rounded(numbers: Numbers, known: Sequence[ResponseRelation]) -> list[Tie]:
     names = [name for name in numbers.columns if name not in tied]
     for total in names:
         others = [name for name in names if name != total]
-        for relation in (*_proportional(numbers, total, others), *_sums(numbers, total, others)):
-            if _new(relation, found) and _holds(numbers, relation):
-                found.append(Tie(relation, numbers.rounding(relation), numbers.of_records))
+        for relation, rounding in (*_proportional(numbers, total, others), *_sums(numbers, total, others)):
+            if _new(relation, found) and _holds(numbers, relation, rounding):
+                found.append(Tie(relation, rounding, numbers.of_records))
     return found
 
 
@@ -219,9 +220,9 @@ def _new(relation: ResponseRelation, found: Sequence[Tie]) -> bool:
     return all(set(tie.relation.names) != set(relation.names) for tie in found)
 
 
-def _holds(numbers: Numbers, relation: ResponseRelation) -> bool:
-    """Whether a relation holds up to rounding in all rows, and is not an accident of small numbers."""
-    limit = numbers.rounding(relation) + numbers.noise(relation)
+def _holds(numbers: Numbers, relation: ResponseRelation, rounding: float) -> bool:
+    """Whether a relation holds up to its rounding in all rows, and is not an accident of small numbers."""
+    limit = rounding + numbers.noise(relation)
     few = slice(0, 1000)
     if (np.abs(numbers.residuals(relation, few)) > limit).any():
         return False
@@ -234,7 +235,7 @@ def _holds(numbers: Numbers, relation: ResponseRelation) -> bool:
     return typical > LARGE * limit and bool((np.abs(numbers.residuals(relation)) <= limit).all())
 
 
-def _sums(numbers: Numbers, total: str, others: Sequence[str]) -> list[ResponseRelation]:
+def _sums(numbers: Numbers, total: str, others: Sequence[str]) -> list[tuple[ResponseRelation, float]]:
     """Sums of others whose grand total comes near enough."""
     sums = {name: float(column.sum()) for name, column in numbers.columns.items()}
     made = []
@@ -243,21 +244,17 @@ def _sums(numbers: Numbers, total: str, others: Sequence[str]) -> list[ResponseR
             near = numbers.n_rows * 0.5 * sum(numbers.steps[name] for name in (total, *parts))
             if abs(sums[total] - sum(sums[name] for name in parts)) <= near:
                 terms = [(total, Fraction(1)), *((name, Fraction(-1)) for name in parts)]
-                made.append(relation_of(terms, declared=False))
+                relation = relation_of(terms, declared=False)
+                made.append((relation, numbers.rounding(relation)))
     return made
 
 
-def _proportional(numbers: Numbers, one: str, others: Sequence[str]) -> list[ResponseRelation]:
-    """Responses with the same ratio everywhere, as far as a ratio of small numbers gives it."""
-    made = []
-    for other in others:
-        whole, part = numbers.columns[one], numbers.columns[other]
-        if one < other and part.sum():
-            ratio = Fraction(float(whole.sum() / part.sum()))
-            for near in (ratio.limit_denominator(largest) for largest in (1, 10, 100, 1_000)):
-                if near:
-                    made.append(relation_of([(one, Fraction(1)), (other, -near)], declared=False))
-    return made
+def _proportional(numbers: Numbers, one: str, others: Sequence[str]) -> Iterator[tuple[ResponseRelation, float]]:
+    """Responses with the same ratio everywhere, as far as their rounding shows it."""
+    for other in (other for other in others if one < other):
+        there = numbers.complete((one, other))
+        columns = numbers.columns[one][there], numbers.columns[other][there]
+        yield from ratios((numbers.steps[one], numbers.steps[other]), (one, other), columns, share=1.0)
 
 
 def _ordered(numbers: Numbers, known: Sequence[ResponseRelation]) -> list[ResponseRelation]:
