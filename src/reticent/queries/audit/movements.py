@@ -18,6 +18,7 @@ import numpy as np
 from reticent.base.arrays import Ints
 
 MOST_UNITS, FARTHEST = 10, 6
+FARS = (*range(-FARTHEST, 0), *range(1, FARTHEST + 1))
 MOST_STEPS, MOST_KERNEL, TRIES = 12, 24, 6
 ALIKE, THIRDS, MOST_LOOKS = 4, 30, 300
 
@@ -78,15 +79,24 @@ class Units:
             table = self._pairs.setdefault(kind, {})
             for units in (units for own, units in self.of_class.items() if self.kinds[own] == kind):
                 for i, j in combinations(units, 2):
-                    for far in (*range(-FARTHEST, 0), *range(1, FARTHEST + 1)):
-                        same = table.setdefault(2 * far * (self.values[i] - self.values[j] + far), [])
-                        if len(same) < ALIKE and self.within({i: far, j: -far}):
+                    apart = self.values[i] - self.values[j]
+                    least, most = max(self._room[0][i], -self._room[1][j]), min(self._room[1][i], -self._room[0][j])
+                    for far in FARS:
+                        same = table.setdefault(2 * far * (apart + far), [])
+                        if len(same) < ALIKE and least <= far <= most:
                             same.append((i, j, far))
         return self._pairs[kind]
 
+    @cached_property
+    def _room(self) -> tuple[list[int], list[int]]:
+        """How far each unit can move down (a negative number) and up."""
+        down = [low - value for low, value in zip(self.ends[0], self.values)]
+        return down, [high - value for high, value in zip(self.ends[1], self.values)]
+
     def within(self, moves: Moves) -> bool:
         """Whether values that move keep their ends."""
-        return all(self.ends[0][i] <= self.values[i] + far <= self.ends[1][i] for i, far in moves.items())
+        down, up = self._room
+        return all(down[i] <= far <= up[i] for i, far in moves.items())
 
     def squares(self, moves: Moves) -> int:
         """By how much a sum of squares over all units that move changes."""
@@ -145,7 +155,8 @@ class Units:
         """Two pairs of other units that take back a change together."""
         self._done[0] += 1
         for gain, pairs in table.items() if self._done[0] <= MOST_LOOKS else ():
-            for one, other in product(pairs, table.get(-change - gain, ())):
+            others = table.get(-change - gain)
+            for one, other in product(pairs, others) if others else ():
                 four = {*one[:2], *other[:2]}
                 if len(four) == 4 and four.isdisjoint(used):
                     return {one[0]: one[2], one[1]: -one[2], other[0]: other[2], other[1]: -other[2]}
