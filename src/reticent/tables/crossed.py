@@ -49,7 +49,15 @@ def _of_response(own: Sequence[TableSpec], others: Sequence[WantedTable]) -> lis
             _spec(one), dimensions=both, response=like.response, shadow=like.shadow, weighted=like.weighted
         )
         found[both] = replace(
-            one, source=source, rules=(), a_priori=(), earlier=None, previous=None, notes=(), memory=Memory()
+            one,
+            source=source,
+            rules=(),
+            a_priori=(),
+            earlier=None,
+            previous=None,
+            bounds=None,
+            notes=(),
+            memory=Memory(),
         )
     return list(found.values())
 

@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a judged table to the problem that methods solve and the attacker attacks: costs, bounds, levels."""
 
-import re
-
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base.arrays import Floats, Ints, Mask
-from reticent.base.errors import DataError, PlanError
+from reticent.base.errors import DataError
 from reticent.data.cells import CellStatus
 from reticent.data.published_table import COUNT, MAGNITUDE, WEIGHTED
 from reticent.data.relations import Relations
 from reticent.data.table import Table
-from reticent.data.table_plan import BoundsOptions
 from reticent.tables.apriori import Knowledge
 from reticent.tables.attack.insiders import singles_by_relations
 from reticent.tables.attack.public import floor_of
+from reticent.tables.bounds import CellBounds
 from reticent.tables.costs import cost_of
 from reticent.tables.floors import known_floors
 from reticent.tables.problem import SuppressionProblem
@@ -25,34 +23,6 @@ WHOLE = 2_000
 """Up to this many cells whole numbers that are not plain counts are attacked as whole numbers."""
 MAX_COALITION = 4
 """This many respondents may join at most."""
-_BOUND = re.compile(r"^\s*([+-]?\d+(?:\.\d+)?)\s*(max|min|%)\s*$")
-
-
-def bounds_of(table: Table, options: BoundsOptions) -> tuple[Floats, Floats]:
-    """The attacker's bounds of every cell. Without options: 0 (or 1.5 times the least value) to 1.5 times the largest."""
-    negative = bool((table.values < 0).any())
-    lower = options.lower if options.lower is not None else ("1.5 min" if negative else 0.0)
-    all_negative = negative and not bool((table.values > 0).any())
-    upper = options.upper if options.upper is not None else (0.0 if all_negative else "1.5 max")
-    return _bound(table, lower, "lower", -1), _bound(table, upper, "upper", +1)
-
-
-def _bound(table: Table, given: float | str, name: str, side: int) -> Floats:
-    n = table.n_cells
-    if isinstance(given, int | float):
-        return np.full(n, float(given))
-    if given.strip() == "none":
-        return np.full(n, side * np.inf)
-    found = _BOUND.match(given)
-    if not found:
-        raise PlanError(
-            f'[table]: bounds {name} must be a number, "none", "50 %", "1.5 max" or "1.5 min", got {given!r}.'
-        )
-    factor, unit = float(found.group(1)), found.group(2)
-    if unit == "%":
-        return np.asarray(table.values + side * np.abs(table.values) * factor / 100.0)
-    extreme = table.values.max(initial=0.0) if unit == "max" else table.values.min(initial=0.0)
-    return np.full(n, factor * float(extreme))
 
 
 def build_problem(
@@ -60,7 +30,7 @@ def build_problem(
     relations: Relations,
     knowledge: Knowledge,
     *,
-    bounds: BoundsOptions,
+    bounds: CellBounds,
     cost: str,
     hide_empty: bool = False,
     exchanged: bool = False,
@@ -73,13 +43,13 @@ def build_problem(
     verdict = knowledge.verdict
     primary = verdict.primary
     status = _with_empty(verdict.status, relations) if hide_empty else verdict.status
-    low, high = bounds_of(table, bounds)
-    low = np.where(np.isnan(knowledge.lower_bound), low, knowledge.lower_bound)
-    high = np.where(np.isnan(knowledge.upper_bound), high, knowledge.upper_bound)
+    low = np.where(np.isnan(knowledge.lower_bound), bounds.low, knowledge.lower_bound)
+    high = np.where(np.isnan(knowledge.upper_bound), bounds.high, knowledge.upper_bound)
     _check_bounds(table, low, high)
     # numbers of unknown kind may be counts, unless somebody says what they are at least
-    stated = not table.counted and bounds.lower is not None
-    low = np.maximum(low, _floors(table, status, told_apart=not (hide_empty or exchanged or stated)))
+    stated = bounds.stated_low & (not table.counted)
+    floors = _floors(table, status, told_apart=not (hide_empty or exchanged))
+    low = np.maximum(low, np.where(stated, _floors(table, status, told_apart=False), floors))
     if hide_empty:
         low = np.maximum(low, _floors_of_codes(table))
     least, most = _ends_of_one(table, knowledge, hide_empty=hide_empty)
@@ -88,10 +58,9 @@ def build_problem(
     low = known_floors(low, np.where(nobody, 0.0, np.inf), relations, table.values)
     upper = np.minimum(verdict.upper_protection, most - table.values)
     high = np.where(primary, np.maximum(high, table.values + upper), high)
-    if bounds.upper is None or str(bounds.upper).strip().endswith("max"):
-        # nobody's own knowledge: hiding everything must leave room for every level
-        open_above = np.isnan(knowledge.upper_bound)
-        high = np.where(open_above, np.maximum(high, table.values + upper.max(initial=0.0)), high)
+    # nobody's own knowledge: hiding everything must leave room for every level
+    open_above = bounds.open_above & np.isnan(knowledge.upper_bound)
+    high = np.where(open_above, np.maximum(high, table.values + upper.max(initial=0.0)), high)
     high = np.minimum(high, most)
     lower = np.where(primary, np.minimum(verdict.lower_protection, table.values - low), 0.0)
     costs = cost_of(table, cost)
@@ -180,17 +149,15 @@ def _whole(table: Table) -> bool:
     return whole and table.n_cells <= WHOLE
 
 
-def room_notes(
-    table: Table, problem: SuppressionProblem, knowledge: Knowledge, bounds: BoundsOptions
-) -> tuple[str, ...]:
+def room_notes(table: Table, problem: SuppressionProblem, knowledge: Knowledge, bounds: CellBounds) -> tuple[str, ...]:
     """What a run says where levels reach beyond the attacker's bounds.
 
     That a rule's levels end at 0, or at what a count is at least, needs no words; who gave levels that reach below it must
     hear that they do not count.
     """
     verdict, slack = knowledge.verdict, problem.tolerance
-    stretched = problem.primary & (table.values + verdict.upper_protection > bounds_of(table, bounds)[1] + slack)
-    told = np.where(np.isnan(knowledge.lower_bound), bounds_of(table, bounds)[0], knowledge.lower_bound) != 0
+    stretched = problem.primary & (table.values + verdict.upper_protection > bounds.high + slack)
+    told = np.where(np.isnan(knowledge.lower_bound), bounds.low, knowledge.lower_bound) != 0
     told[list(knowledge.stated)] = True
     short = problem.primary & (problem.lower_protection < verdict.lower_protection - slack) & told
     n_above, n_below = int(stretched.sum()), int(short.sum())

@@ -12,8 +12,8 @@ from reticent.data.microdata import Microdata
 from reticent.data.published_table import PublishedTable
 from reticent.data.response_relations import COUNT, ResponseRelation, parse_relation
 from reticent.data.table import TableSpec
-from reticent.data.table_plan import BoundsOptions
 from reticent.tables.apriori import Knowledge
+from reticent.tables.bounds import CellBounds, cell_bounds
 from reticent.tables.crossed import crossed
 from reticent.tables.judge import LinkedTable, judge_linked
 from reticent.tables.make import Making, make_tables
@@ -40,7 +40,7 @@ class ResponseTables:
     system: System
     knowledge: Knowledge
     numbers: tuple[int, ...]
-    bounds: BoundsOptions = field(default_factory=BoundsOptions)
+    bounds: CellBounds
     earlier: Mapping[int, PublishedTable] = field(default_factory=dict)
     previous: Mapping[int, PublishedTable] = field(default_factory=dict)
     latent: frozenset[int] = frozenset()
@@ -123,7 +123,7 @@ def _judged(
         system,
         knowledge,
         numbers,
-        wanted[0].bounds or request.attacker.bounds,
+        cell_bounds(system, [one.bounds or request.attacker.bounds for one in wanted]),
         {at: one.earlier for at, one in enumerate(wanted) if one.earlier is not None},
         {at: one.previous for at, one in enumerate(wanted) if one.previous is not None},
         frozenset(at for at, number in enumerate(numbers) if number >= len(request.tables)),
@@ -170,7 +170,15 @@ def _latent(wanted: Sequence[WantedTable], ties: Sequence[Tie], data: Microdata 
         rules = like.rules if response is not None else rules_of_counts(like.rules)
         found.append(
             replace(
-                like, source=source, rules=rules, a_priori=(), earlier=None, previous=None, notes=(), memory=Memory()
+                like,
+                source=source,
+                rules=rules,
+                a_priori=(),
+                earlier=None,
+                previous=None,
+                bounds=None,
+                notes=(),
+                memory=Memory(),
             )
         )
     return found
