@@ -185,10 +185,15 @@ class Universe:
         fresh = sorted(n for n in set(names) if n not in own and n in schema and schema[n].kind is Kind.NUMERIC)
         if fresh:
             self.answered, self._before = (*self.answered, *fresh), None
-            self._columns = {name: own for name, own in self._columns.items() if AS_BEFORE not in name}
-            for kept in ("linked", "found_ties"):
+            self.versions = self._divided(replace(self.policy, responses=(*self.policy.responses, *self.answered)))
+            self._columns.clear()
+            for kept in ("linked", "found_ties", "_words"):
                 self.__dict__.pop(kept, None)
         return bool(fresh)
+
+    def _divided(self, policy: Policy) -> tuple[Version, ...]:
+        """The versions, divided by which of the responses of a policy are missing."""
+        return tuple(Version(version.name, version.data, policy, version.ids) for version in self.versions)
 
     @cached_property
     def linked(self) -> dict[str, tuple[str, ...]]:

@@ -58,7 +58,7 @@ from reticent.queries.written import written_name
 
 EVERYBODY = "*"
 STREAMS = "streams"
-SNAPSHOT_FORMAT = 8
+SNAPSHOT_FORMAT = 9
 WORTH_STORING = 200
 
 

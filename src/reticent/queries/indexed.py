@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from reticent.base.arrays import Floats, Ints, Mask
 from reticent.queries.fixed import fixed_point
-from reticent.queries.ties import Groups, unit_of
+from reticent.queries.ties import MORE, Groups, unit_of
 
 AS_BEFORE = "~"
 """Marks the name of a response whose values count as they were before they all changed."""
-FEWEST, SHARE = 5, 0.5
+FEWEST, FEWEST_POINTS, SHARE = 5, 3, 0.5
 NEARLY, EXACTLY, NARROW = 1e-3, 1e-9, 0.02
 OF_A_UNIT = 1 / 16
 """The part of the unit of values by which an exact line may miss one, so small that most rounded values are not exact."""
@@ -33,7 +33,7 @@ LAST_DIGITS = 16 * 2.0**-52
 SHORTEST = 2.0**-900
 SLIGHT = 1e-3
 MOST_DIGITS = 6
-PAIRS, SCORED = 96, 300
+PAIRS, SCORED, USUAL = 96, 300, 16
 ROUNDEST, FINEST = -12, 15
 
 
@@ -203,7 +203,9 @@ def lines_between(old: Floats, new: Floats, groups: Groups, narrow: float = NARR
         for code in np.unique(codes[changed]):
             part: Ints = changed[codes[changed] == code]
             line = _on_a_line(old[part], new[part], narrow)
-            found += [] if line is None else [(part[line[0]], line[1])]
+            if line is not None:
+                rest = np.flatnonzero((old == new) & (codes == code))
+                found.append((_with_equal(old, new, part[line[0]], rest, line[1]), line[1]))
         if found:
             yield from found
             return
@@ -211,12 +213,48 @@ def lines_between(old: Floats, new: Floats, groups: Groups, narrow: float = NARR
 
 def lines_of_another(old: Floats, new: Floats, narrow: float = NARROW) -> Iterator[tuple[Ints, Fraction]]:
     """The records with which another response of a later version repeats one, or rises along a line over it, and the slope."""
-    same = new == old
-    if len(same) and np.mean(same) >= SHARE and len(np.unique(new[same])) >= FEWEST:
-        yield np.flatnonzero(same), Fraction(1)
-    line = _on_a_line(old[~same], new[~same], narrow)
+    same, left = np.flatnonzero(new == old), np.flatnonzero(new != old)
+    if len(same) >= SHARE * len(new) and len(np.unique(new[same])) >= FEWEST:
+        yield same, Fraction(1)
+        same = same[:0]
+    line = _on_a_line(old[left], new[left], narrow)
     if line is not None:
-        yield np.flatnonzero(~same)[line[0]], line[1]
+        yield _with_equal(old, new, left[line[0]], same, line[1]), line[1]
+
+
+def _with_equal(old: Floats, new: Floats, rows: Ints, equal: Ints, rate: Fraction) -> Ints:
+    """The records of a line, and those with two equal values that lie on it too: a fifth of nothing is nothing."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        left = new - float(rate) * old
+        slack = LAST_DIGITS * float(np.abs(new[rows]).max())
+        there = (left[equal] >= left[rows].min() - slack) & (left[equal] <= left[rows].max() + slack)
+    return np.sort(np.append(rows, equal[there]))
+
+
+def _through_few(old: Floats, new: Floats) -> Iterator[tuple[Ints, Fraction]]:
+    """The records on a line through few points that many have (250 for each child), and its slope.
+
+    It has three points or more, and where most have nothing half of the others follow it too: two points say little.
+    """
+    some = np.arange(len(old)) if len(old) <= SCORED else np.random.default_rng(0).integers(0, len(old), SCORED)
+    points, counts = np.unique(np.column_stack((old, new))[some], axis=0, return_counts=True)
+    usual = np.argsort(-counts, kind="stable")[:USUAL]
+    best, most = np.zeros(len(old), dtype=bool), 0
+    with np.errstate(over="ignore", invalid="ignore"):  # some values are as large as any
+        for one, other in itertools.combinations(points[usual[counts[usual] > 1]], 2):
+            on = np.zeros(0, dtype=bool)
+            if one[0] != other[0] and one[1] != other[1]:
+                risen = (other[1] - one[1]) / (other[0] - one[0]) * (old - one[0])
+                on = np.abs(new - one[1] - risen) <= EXACTLY * np.abs(risen)
+            best, most = (on, int(on.sum())) if on.sum() > most else (best, most)
+    values, first, counts = np.unique(old[best], return_index=True, return_counts=True)
+    if len(values) < FEWEST_POINTS or most - np.sort(counts)[-2:].sum() < MORE:
+        return
+    if min(most / len(old), (most - counts.max()) / (len(old) - counts.max())) < SHARE:
+        return
+    (x, u), (y, v) = values[[0, -1]].tolist(), new[best][first[[0, -1]]].tolist()
+    rate = (Fraction(v) - Fraction(y)) / (Fraction(u) - Fraction(x))
+    yield np.flatnonzero(best), simple_fraction(rate, abs(rate) * Fraction(LAST_DIGITS))
 
 
 def lines_in_common(old: Floats, new: Floats, groups: Groups) -> Iterator[tuple[Ints, Fraction]]:
@@ -229,7 +267,10 @@ def lines_in_common(old: Floats, new: Floats, groups: Groups) -> Iterator[tuple[
         follow = np.zeros(len(old), dtype=bool)
         order = left[np.argsort(codes[left], kind="stable")]
         for part in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
-            for rows, rate in lines_of_another(old[part], new[part]) if len(part) >= FEWEST else ():
+            if len(part) < FEWEST:
+                continue
+            found = list(lines_of_another(old[part], new[part]))
+            for rows, rate in found or _through_few(old[part], new[part]):
                 follow[part[rows]] = True
                 yield part[rows], rate
         left = left[~follow[left]]

@@ -311,6 +311,11 @@ class LargeUniverse(Universe):
     def _linked_entities(self) -> tuple[Ints, ...]:
         return ()
 
+    def _divided(self, policy: Policy) -> tuple[Version, ...]:
+        self._large = LargeVersion(self._large.name, self._large.file, policy)
+        self._clamped.clear()
+        return (self._large,)
+
     def answerable(self, statistics: Collection[str]) -> Collection[str]:
         """The statistics that classes of records are enough for."""
         return [one for one in statistics if one in MODES[self.policy.mode].in_engine]

@@ -101,11 +101,18 @@ def complete(universe: Universe, records: RecordSet, names: tuple[str, ...]) -> 
 
 
 def pieces(statistic: Statistic, universe: Universe, records: RecordSet) -> tuple[Piece, ...]:
-    """All sums that an exact answer to a statistic reveals, also of responses tied to those asked for."""
+    """All sums that an exact answer to a statistic reveals, also of responses tied to those asked for.
+
+    A tied response is summed over the records that have the one asked for: its sum over all, less this one, is of the others.
+    """
     found: list[Piece] = []
     for piece in (_with_known(universe, own) for own in _own_pieces(statistic, universe, records)):
-        for names in product(*(universe.linked.get(name, (name,)) for name in piece.responses)):
-            linked = Piece(tuple(sorted(names)), piece.records, piece.known)
+        ties = [universe.linked.get(name, (name,)) for name in piece.responses]
+        there = (
+            complete(universe, piece.records, piece.responses) if max(map(len, ties), default=1) > 1 else piece.records
+        )
+        for names in product(*ties):
+            linked = Piece(tuple(sorted(names)), there, piece.known)
             found += [each for each in (linked, *_by_filters(universe, linked)) if each not in found]
     return tuple(found)
 

@@ -16,11 +16,12 @@ from reticent.base.arrays import Ints
 from reticent.queries.audit.blocks import Block, deal, rests_on_enough
 from reticent.queries.audit.few import FewRespondents, Found
 from reticent.queries.columns import Columns
-from reticent.queries.fixed import Fixed
-from reticent.releases.rows import Proposal, Undecided
+from reticent.queries.fixed import Fixed, Whole
+from reticent.releases.rows import LinearRow, Proposal, Undecided
 from reticent.releases.rowspace import RowSpace
 
 MOST_VALUES = 64
+TOO_LARGE = 2**62
 
 
 @dataclass
@@ -159,6 +160,14 @@ def left_whatever(columns: Columns, kinds: Sequence[Ints]) -> Ints:
 def codes_of(values: Fixed) -> Ints:
     """A number from 0 on for each different value."""
     return np.unique(values.integers, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def weighted(weights: Whole) -> LinearRow:
+    """The row that counts each column with its weight."""
+    levels = sorted(set(weights.tolist()) - {0})
+    if any(abs(level) >= TOO_LARGE for level in levels):
+        raise Undecided("The audit cannot work with weights as large as these.")
+    return LinearRow(tuple((level, np.asarray(weights == level, dtype=bool)) for level in levels))
 
 
 def with_units(columns: Columns, start: Ints, entity: Ints) -> Columns:

@@ -20,6 +20,7 @@ from reticent.queries.audit.moments import Moments
 from reticent.queries.audit.planes import EquationWatch
 from reticent.queries.audit.products import ProductWatch
 from reticent.queries.audit.ranges import People, Range
+from reticent.queries.audit.repeated import RepeatedWatch
 from reticent.queries.audit.shared import SharedWatch
 from reticent.queries.audit.single import SingleRules
 from reticent.queries.audit.watch import own_columns, table_cells
@@ -205,6 +206,10 @@ class AuditedMode:
     def _equations(self) -> EquationWatch:
         return EquationWatch(self.setting, self._auditor_of)
 
+    @cached_property
+    def _repeated(self) -> RepeatedWatch:
+        return RepeatedWatch(self.setting, self._auditor_of, self.by_value)
+
     @property
     def _single(self) -> SingleRules:
         return SingleRules(self.setting, by_value=self.by_value)
@@ -215,8 +220,8 @@ class AuditedMode:
             self._auditors[attribute].back_to(mark)
         for key, watch in self._watches.items():
             watch.back_to(self._auditors[key].rank())
-        self._shared.back()
-        self._equations.back()
+        for kept in (self._shared, self._equations, self._repeated):
+            kept.back()
 
     def _own_rules(self, statistic: Statistic, records: RecordSet, parts: tuple[Piece, ...]) -> StaffReason | None:
         """Step 1: the query's own record sets must be safe."""
@@ -315,16 +320,14 @@ class AuditedMode:
         return CommonSquares(columns, rules.minimum, self.setting.secret.stream("common values:" + columns.name))
 
     def _by_values(self, piece: Piece, row: LinearRow) -> StaffReason | None:
-        """Whether a sum, with sums of products, tells about those who have not the common values."""
-        if not self.by_value or piece.attribute == (COUNT,):
-            return None
-        key, response = piece.attribute, None
-        if len(key) == 1:
-            response = key[0]
-            keys = [k for k in self._auditors if len(set(k)) == 2 and response in k and self._auditors[k].rank()]
-        else:
-            keys = [key] if len(set(key)) == 2 else []
-        keys = [k for k in keys if not any(name.endswith(AS_BEFORE) for name in k)]  # judged with others below
+        """Whether a sum, with others, tells about those who have not the values that others, or their other records, have."""
+        key = piece.attribute
+        reason = self._repeated.check(key, row)
+        if reason is not None or not self.by_value or key == (COUNT,):
+            return reason
+        response = key[0] if len(key) == 1 else None
+        keys = [key] if response is None else [k for k, own in self._auditors.items() if response in k and own.rank()]
+        keys = [k for k in keys if len(set(k)) == 2 and not any(name.endswith(AS_BEFORE) for name in k)]  # these: below
         for own in keys:
             try:
                 safe = self._watch(own).safe(row, response)

@@ -20,7 +20,7 @@ import numpy as np
 from reticent.base.arrays import Ints
 from reticent.kernels.grouping import group_columns
 from reticent.queries.audit.auditor import Auditor
-from reticent.queries.audit.common import Resting
+from reticent.queries.audit.common import Resting, weighted
 from reticent.queries.canonical import Universe
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Fixed, Whole
@@ -32,7 +32,6 @@ from reticent.releases.rowspace import RowSpace
 
 MOST_TRIED = {2: 8, 3: 8, 4: 6}
 """Equations of this many variables are looked for where there are no more than these."""
-TOO_LARGE = 2**62
 
 
 @dataclass
@@ -81,11 +80,7 @@ class Equation:
     def _lifted(self, row: LinearRow, name: str) -> LinearRow:
         column, factor = self.at[name]
         at_columns = row.everywhere(self.auditors[name].columns.n_columns).astype(object)
-        weights = np.append(at_columns, 0)[column] * factor
-        levels = sorted(set(weights.tolist()) - {0})
-        if any(abs(level) >= TOO_LARGE for level in levels):
-            raise Undecided("The audit cannot work with weights as large as these.")
-        return LinearRow(tuple((level, np.asarray(weights == level, dtype=bool)) for level in levels))
+        return weighted(np.append(at_columns, 0)[column] * factor)
 
 
 def _equation(

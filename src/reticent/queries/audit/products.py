@@ -23,14 +23,12 @@ import numpy as np
 from reticent.base.arrays import Ints
 from reticent.kernels.grouping import group_columns
 from reticent.queries.audit.auditor import Auditor
-from reticent.queries.audit.common import Resting, codes_of, left_whatever, with_units
+from reticent.queries.audit.common import TOO_LARGE, Resting, codes_of, left_whatever, with_units
 from reticent.queries.canonical import MOST_LEVELS, Universe
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Fixed, fixed_point
 from reticent.releases.rows import Certificate, LinearRow, Proposal, Undecided
 from reticent.releases.rowspace import RowSpace
-
-TOO_LARGE = 2**62
 
 
 @dataclass

@@ -17,7 +17,7 @@ import numpy as np
 
 from reticent.base.arrays import Floats, Ints
 from reticent.queries.audit.auditor import Auditor
-from reticent.queries.audit.common import Resting, with_units
+from reticent.queries.audit.common import Resting, weighted, with_units
 from reticent.queries.canonical import Universe
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Whole, fixed_point
@@ -28,7 +28,6 @@ from reticent.releases.rows import Certificate, LinearRow, Proposal, Undecided
 from reticent.releases.rowspace import RowSpace
 
 MOST_UNITS = 1_500
-TOO_LARGE = 2**62
 PLAIN = ""
 """Stands for the plain sums where other names stand for the other factor of a product."""
 
@@ -114,11 +113,7 @@ class SharedProducts:
         return out
 
     def _at_chosen(self, row: LinearRow, other: str) -> LinearRow:
-        weights = self._weights(row, other)[self.chosen]
-        levels = sorted(set(weights.tolist()) - {0})
-        if any(abs(level) >= TOO_LARGE for level in levels):
-            raise Undecided("The audit cannot work with weights as large as these.")
-        return LinearRow(tuple((level, np.asarray(weights == level, dtype=bool)) for level in levels))
+        return weighted(self._weights(row, other)[self.chosen])
 
     def _follows(self, row: LinearRow, other: str, proof: Certificate) -> bool:
         """Whether a row that follows from others at the chosen units does so at all of them."""
