@@ -57,6 +57,8 @@ def logistic_propensity(x: Floats, y: Floats) -> Propensity:
     if not keep.any():
         return Propensity(0.0, 0.0, 0.0, 0.0, 0.0)
     fit, scores = logistic(design[:, keep], masked.astype(float))
+    if fit.rank == 1:  # what differs is below the precision of the fit
+        return Propensity(0.0, 0.0, 0.0, 0.0, 0.0)
     c = masked.mean()
     expected = float((fit.rank - 1) * (1 - c) ** 2 * c / len(design))
     value = pmse(scores, masked)

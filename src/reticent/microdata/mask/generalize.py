@@ -41,6 +41,7 @@ class Generalize(Method):
     closeness `t`, individual risk at most `risk`, `population_k` units by weight. Records in unsafe groups may be
     suppressed (all keys blank) up to the share `suppression`. With `local` they get coarser codes of their own instead.
     With `l` or `t` the suppressed records together must be a safe group too; where they are not, none is suppressed.
+    A missing value is none of the `l` values.
 
     For whom it holds: for the arithmetic attacker, also with the keys of all records. Not for the transparent attacker,
     because levels are chosen without the secret: that a finer coding was not safe excludes values. In files of 5 records
@@ -125,14 +126,15 @@ class Generalize(Method):
             schema = schema.change(name, codes=(), labels=(), hierarchy=None, kind=kind)
         return schema
 
-    def model(self) -> SafetyModel:
-        """All that is asked of a group."""
+    def model(self, data: Microdata) -> SafetyModel:
+        """All that is asked of a group; the distribution of values in the file is that of `data`."""
         models: list[SafetyModel] = [KAnonymity(self.k)]
-        for position in range(len(self.sensitive)):
+        for position, name in enumerate(self.sensitive):
             if self.l is not None:
                 models.append(Diversity(self.l, self.diversity, self.c, position))
             if self.t is not None:
-                models.append(Closeness(self.t, sensitive=position))
+                values = np.bincount(data.codes((name,))[:, 0] + 1, weights=data.multiplicity) / data.multiplicity.sum()
+                models.append(Closeness(self.t, sensitive=position, whole=tuple(values.tolist())))
         if self.risk is not None:
             models.append(RiskLimit(self.risk))
         if self.population_k is not None:
@@ -201,7 +203,7 @@ class Generalize(Method):
         ladders = [ladder_from_hierarchy(key, data.categories(key), data.schema[key].hierarchy) for key in keys]
         codes = data.codes(keys)
         evaluator = Evaluator.of(
-            ladders, codes, self.model(), weights=data.weights(),
+            ladders, codes, self.model(data), weights=data.weights(),
             sensitive=data.codes(self.sensitive) if self.sensitive else None, copies=data.copies,
         )  # fmt: skip
         return ladders, evaluator, self._loss(ladders, codes, data.copies)
@@ -224,7 +226,7 @@ class Generalize(Method):
             if not left.size:
                 break
             rest = Evaluator.of(
-                ladders, codes[left], self.model(), weights=None if weights is None else weights[left],
+                ladders, codes[left], self.model(data), weights=None if weights is None else weights[left],
                 sensitive=None if sensitive is None else sensitive[left],
             )  # fmt: skip
             unsafe = suppressed_rows(rest, node)[rest.row_of_record]
@@ -324,7 +326,7 @@ class Generalize(Method):
         first[patterns.group] = published.group
         weights = published.weights if published.weights is not None else published.counts.astype(np.float64)
         groups = Groups(published.counts, weights, first, patterns.codes[:, len(keys) :], patterns.counts)
-        unsafe = self.model().unsafe(groups)
+        unsafe = self.model(after).unsafe(groups)
         if not self._blanks_judged:
             unsafe &= ~(published.codes < 0).all(axis=1)
         return int(published.counts[unsafe].sum())

@@ -54,6 +54,8 @@ def _linked(columns: Sequence[Column], here: Ints, who: Ints | None, *, turned: 
 def _numbers(columns: Sequence[Column]) -> tuple[Floats, Floats]:
     """Disturbed numbers of both files in units of the largest change."""
     moved = moved_numbers(columns)
+    if not moved:  # ranks may stay where numbers do not
+        return np.empty((columns[0].true.size, 0)), np.empty((columns[0].own.size, 0))
     largest = [float(np.nanmax(np.abs(column.gap))) for column in moved]
     true = np.column_stack([column.true / most for column, most in zip(moved, largest, strict=True)])
     shown = np.column_stack([column.shown / most for column, most in zip(moved, largest, strict=True)])

@@ -4,7 +4,7 @@
 Records that share what a variable shows are looked at inside each published code of the key. They may have one true code of
 the key; or codes and values may fall into parts that never mix, so that the variable tells a set of codes (five years of age
 beside ten). Sets may also overlap: whoever was born in one year has one of two ages. All of them count where chance hardly makes
-them.
+them. Values that a step moved from one record to another tell the codes of those who truly have them, if they stayed among these.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,8 @@ class OutsideKey:
     """One key: numbers of the true code of each record (−1: none) and of the code that it shows (−1: blank or dropped).
 
     `hidden` are records that do not show their code in full, `exactly` those whose code a source tells, and `by` has for each
-    source of how many records it narrows the code, and of how many of these it tells the code.
+    source of how many records it narrows the code, and of how many of these it tells the code; `by_owners` are sources whose
+    values are those of other records.
     """
 
     name: str
@@ -41,6 +42,7 @@ class OutsideKey:
     amounts: Ints = field(repr=False)
     exactly: Mask = field(init=False, repr=False)
     by: dict[By, tuple[int, int]] = field(init=False, default_factory=dict)
+    by_owners: set[By] = field(init=False, default_factory=set)
     views: "list[View]" = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -104,6 +106,20 @@ class OutsideKey:
             exactly |= inside.stretches(number, trials) & view.asked
         self._take(names, exactly, np.zeros(self.true.size, dtype=bool))
 
+    def look_at_owners(self, name: str, moved: "Moved", *, trials: int) -> None:
+        """Take what values tell that a step moved to other records, to whoever knows who truly has them."""
+        exactly, narrowed = np.zeros(self.true.size, dtype=bool), np.zeros(self.true.size, dtype=bool)
+        for view in self.views:
+            here = view.asked[view.rows]
+            if (here & ~self.exactly[view.rows]).any():
+                sets = view.sets_of_owners(moved, trials)
+                one = np.array([own.size == 1 for own in sets.codes] + [False])
+                exactly[view.rows] |= here & one[sets.of]
+                narrowed[view.rows] |= here & view.take_sets(sets)
+        if (narrowed | exactly).any():
+            self.by_owners.add((name,))
+        self._take((name,), exactly, narrowed)
+
     def narrowed(self) -> tuple[Ints, Ints]:
         """The set of codes that each record may have by what sources tell (−1: they tell none), and pairs of code and set."""
         sets, pairs, n = np.full(self.true.size, -1, dtype=np.int64), [np.empty((0, 2), dtype=np.int64)], 0
@@ -123,6 +139,18 @@ class OutsideKey:
         if narrowed.any() or (exactly & ~self.exactly).any():
             self.exactly |= exactly
             self.by[names] = int(self.amounts[exactly | narrowed].sum()), int(self.amounts[exactly].sum())
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What each record shows of a variable that chance has changed (−1: nothing that anybody has), and who has it.
+
+    `elsewhere` are records that do not show their own value; `owners` are pairs of a value and a code of the key.
+    """
+
+    value: Ints
+    elsewhere: Mask
+    owners: Ints
 
 
 @dataclass(frozen=True)
@@ -236,6 +264,53 @@ class View:
         asked = self.asked[self.rows] & believed[value]
         gain = float((self.amounts * np.log(all_codes / codes)[value])[asked].sum())
         return Sets(number[value], tuple(np.array(nodes) for nodes in numbers), gain)
+
+    def sets_of_owners(self, moved: Moved, trials: int) -> Sets:
+        """The codes of those who truly have the value that a record shows, where moved values mostly stayed among these.
+
+        A value that went anywhere comes from somebody with the code of the record as often as the codes of its owners occur.
+        """
+        shown = moved.value[self.rows]
+        use = np.flatnonzero(shown >= 0)
+        kinds, kind = np.unique(np.column_stack((shown[use], self.stratum[use])), axis=0, return_inverse=True)
+        kind, n_kinds = kind.ravel(), len(kinds)
+        kind_of, node_of = self._nodes_of_owners(kinds, moved.owners)
+        size, total = np.bincount(self.node, weights=self.amounts), np.bincount(self.stratum, weights=self.amounts)
+        share = np.bincount(kind_of, weights=size[node_of], minlength=n_kinds) / total[kinds[:, 1]]
+        n_nodes = size.size
+        fits = np.isin(kind * n_nodes + self.node[use], kind_of * n_nodes + node_of)
+        many = self.amounts[use] * (moved.elsewhere[self.rows[use]] & (share[kind] < 1.0))
+        hits, expected = float(many[fits].sum()), max(float((many * share[kind]).sum()), 1e-300)
+        by_chance = hits - expected - hits * np.log(hits / expected) if hits > expected else 0.0  # Chernoff's bound
+        if hits < MOSTLY * many.sum() or by_chance > np.log(LUCK / trials):
+            return Sets(np.full(self.rows.size, -1))
+        few = np.bincount(kind_of, minlength=n_kinds)
+        codes = np.bincount(np.unique(np.column_stack((self.stratum, self.node)), axis=0)[:, 0])
+        told = fits & (few < codes[kinds[:, 1]])[kind]
+        numbers: dict[tuple[int, ...], int] = {}
+        number = np.full(n_kinds, -1, dtype=np.int64)
+        ends = np.searchsorted(kind_of, np.arange(n_kinds + 1))
+        for at in np.unique(kind[told]).tolist():
+            nodes = tuple(node_of[ends[at] : ends[at + 1]].tolist())
+            number[at] = numbers.setdefault(nodes, len(numbers))
+        of = np.full(self.rows.size, -1)
+        of[use[told]] = number[kind[told]]
+        gained = kind[told & self.asked[self.rows[use]]]
+        gain = float(np.log(codes[kinds[gained, 1]] / few[gained]).sum())
+        return Sets(of, tuple(np.array(nodes) for nodes in numbers), gain)
+
+    def _nodes_of_owners(self, kinds: Ints, owners: Ints) -> tuple[Ints, Ints]:
+        """Pairs of a kind (a value in a stratum) and a node that somebody who truly has the value is in, in their order."""
+        n_codes = int(max(self.true.max(), owners[:, 1].max(initial=0))) + 1
+        place = np.full(self.most.size * n_codes, -1, dtype=np.int64)
+        place[self.stratum * n_codes + self.true] = self.node
+        first = np.searchsorted(owners[:, 0], kinds[:, 0], "left")
+        many = np.searchsorted(owners[:, 0], kinds[:, 0], "right") - first
+        kind = np.repeat(np.arange(len(kinds)), many)
+        start = np.repeat(first - np.append(0, np.cumsum(many)[:-1]), many)
+        node = place[kinds[kind, 1] * n_codes + owners[start + np.arange(kind.size), 1]]
+        pairs = np.column_stack((kind, node))[node >= 0]
+        return tuple(pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].T)  # type: ignore[return-value]
 
     def _most_frequent(self, stratum: Ints, many: Ints) -> Shares:
         """The share of this number of the most frequent codes in some strata, and how many codes these have."""

@@ -122,7 +122,7 @@ class Fit:
         maps = []
         for at, name in enumerate(exact):
             cover = trace.covers[name]
-            layers, numbers = cover.layers, _numbered(cover, masked, name)
+            layers, numbers = cover.layers, numbered(cover, masked, name)
             known = np.where(own >= 0, cover.true[own], -1)
             if name not in trace.blanked and not ((numbers < 0) & (known >= 0)).any():
                 # no step blanked a value: a missing one is that of somebody who has none, and fits nobody else
@@ -191,7 +191,7 @@ def is_near(cover: Cover, masked: Microdata, name: str) -> bool:
     return cover.changed and masked.schema[name].kind is Kind.NUMERIC
 
 
-def _numbered(cover: Cover, masked: Microdata, name: str) -> Codes:
+def numbered(cover: Cover, masked: Microdata, name: str) -> Codes:
     """Published values in the numbering of the cover; a value that stands for nothing gets the next number."""
     values = values_of(masked, name)
     place = {value: at for at, value in enumerate(cover.shown)}

@@ -12,12 +12,13 @@ from itertools import combinations
 
 import numpy as np
 
-from reticent.base.arrays import Floats, Ints
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.base.words import counted
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
-from reticent.microdata.risk.outside_key import By, OutsideKey
-from reticent.microdata.risk.recount import Fit, is_near
+from reticent.microdata.risk.known import known_variables
+from reticent.microdata.risk.outside_key import By, Moved, OutsideKey
+from reticent.microdata.risk.recount import Fit, is_near, numbered
 from reticent.microdata.risk.restored import ALONE, RANGES_WORK
 from reticent.microdata.risk.restored_sources import in_text_order, paired_orders
 from reticent.microdata.risk.traces_left import coarser
@@ -34,7 +35,8 @@ class ToldOutside:
     """How many records have fewer codes of a key than the file shows, by the variables that say most about it.
 
     `exactly` so many have one code. For `with_outside` there is the true code of each record of which variables tell it
-    (−1: they do not), the set of codes that they tell otherwise (−1: none), and pairs of code and set.
+    (−1: they do not), the set of codes that they tell otherwise (−1: none), and pairs of code and set. `owners` says that
+    the values are those of other records, which stayed among people with the same code.
     """
 
     key: str
@@ -44,12 +46,18 @@ class ToldOutside:
     codes: Ints = field(repr=False, compare=False)
     sets: Ints = field(repr=False, compare=False)
     pairs: Ints = field(repr=False, compare=False)
+    owners: bool = False
 
     @property
     def text(self) -> str:
         """What is known, to whom, and what to do."""
         names = " with ".join(self.by)
         code, of = ("one code", self.exactly) if self.exactly else ("fewer codes", self.records)
+        if self.owners:
+            return (
+                f"{of} records have {code} of {self.key} by {names}, finer than the file shows it, for whoever knows who "
+                f"truly has the values that stand there: exchange {names} over more codes of {self.key}, or drop it"
+            )
         it, them = (names, "drop it") if len(self.by) == 1 else ("both", "drop one")
         return (
             f"{of} records have {code} of {self.key} by {names}, finer than the file shows it, for whoever knows "
@@ -94,7 +102,31 @@ def told_outside(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Outsid
         if hidden.any():
             true = np.where(own >= 0, cover_of(trace, name).true[own], -1)
             found.append(OutsideKey(name, true, shown, hidden, masked.multiplicity))
+    moved = _moved_values(trace, masked, keys) if found else {}
+    for key in found:
+        for name in moved.keys() - {key.name}:
+            key.look_at_owners(name, _owned(moved[name], trace, key.name), trials=len(found) * len(moved))
     return look_outside(found, masked, keys)
+
+
+def _moved_values(trace: Trace, masked: Microdata, keys: Sequence[str]) -> dict[str, tuple[Ints, Ints, Mask]]:
+    """Published variables that are known of everybody and changed by chance: what records show and truly have, and where it differs."""
+    own, known = trace.own(masked), {*keys, *known_variables(trace.original)}
+    found = {}
+    for name in sorted(known & set(masked.schema.names) & trace.covers.keys()):
+        cover = trace.covers[name]
+        if cover.changed and not cover.unknown:
+            shown, has = numbered(cover, masked, name).astype(np.int64), cover.images()
+            shown[shown == len(cover.shown)] = -1
+            found[name] = shown, has, (own >= 0) & (shown != has[own])
+    return found
+
+
+def _owned(moved: tuple[Ints, Ints, Mask], trace: Trace, key: str) -> Moved:
+    """The same with the codes of a key that people with each value have."""
+    shown, has, elsewhere = moved
+    pairs = np.column_stack((has, cover_of(trace, key).true))
+    return Moved(shown, elsewhere, np.unique(pairs[(pairs >= 0).all(axis=1)], axis=0))
 
 
 def look_outside(
@@ -200,4 +232,6 @@ def _orders(masked: Microdata, name: str) -> list[np.ndarray]:
 
 def _most(key: OutsideKey) -> ToldOutside:
     by = max(key.by, key=lambda names: key.by[names])
-    return ToldOutside(key.name, by, *key.by[by], np.where(key.exactly, key.true, -1), *key.narrowed())
+    return ToldOutside(
+        key.name, by, *key.by[by], np.where(key.exactly, key.true, -1), *key.narrowed(), by in key.by_owners
+    )

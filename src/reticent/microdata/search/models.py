@@ -5,7 +5,7 @@
 search draws conclusions about coarser nodes from the first always, from the second only when nothing is suppressed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -101,7 +101,10 @@ class RiskLimit:
 
 @dataclass(frozen=True)
 class Diversity:
-    """At least l well-represented values of a sensitive variable: distinct, by entropy, or recursive (c, l)."""
+    """At least l well-represented values of a sensitive variable: distinct, by entropy, or recursive (c, l).
+
+    A missing value is none of them: where all others have one value, whoever gave an answer has it.
+    """
 
     l: float
     kind: str = "distinct"
@@ -125,12 +128,12 @@ class Diversity:
 
     def unsafe(self, groups: Groups) -> Mask:
         """Fewer than l values; entropy below log l; largest count not below c times the sum from the l-th on."""
-        group, _, counts = groups.by_value(self.sensitive)
-        n = groups.counts.size
+        group, value, counts = groups.by_value(self.sensitive)
+        group, counts, n = group[value > 0], counts[value > 0], groups.counts.size  # 0: missing
         if self.kind == "distinct":
-            return np.bincount(group, minlength=n) < self.l
+            return np.maximum(np.bincount(group, minlength=n), 1) < self.l
         if self.kind == "entropy":
-            share = counts / groups.counts[group]
+            share = counts / np.bincount(group, weights=counts, minlength=n)[group]
             entropy = np.bincount(group, weights=-share * np.log(share), minlength=n)
             return np.asarray(entropy < np.log(self.l) - 1e-12)
         order = np.lexsort((-counts, group))
@@ -139,16 +142,20 @@ class Diversity:
         tail = np.bincount(group[order], weights=np.where(rank >= self.l - 1, counts[order], 0), minlength=n)
         largest = np.zeros(n, dtype=np.int64)
         np.maximum.at(largest, group, counts)
-        return np.asarray(largest >= self.c * tail)
+        return np.asarray((largest >= self.c * tail) & ((largest > 0) | (self.l > 1)))
 
 
 @dataclass(frozen=True)
 class Closeness:
-    """t-closeness: the distribution of a sensitive variable in each group is within t of that in the file."""
+    """t-closeness: the distribution of a sensitive variable in each group is within t of that in the file.
+
+    `whole` has the share of each value in the file, the missing one first; without it the groups are all of the file.
+    """
 
     t: float
     ordered: bool = False
     sensitive: int = 0
+    whole: tuple[float, ...] = field(default=(), repr=False)
     monotone: ClassVar[bool] = False
     convex: ClassVar[bool] = True
 
@@ -158,9 +165,8 @@ class Closeness:
     def unsafe(self, groups: Groups) -> Mask:
         """Half the sum of |q − p|; with order, the mean absolute difference of the cumulated shares."""
         group, value, counts = groups.by_value(self.sensitive)
-        n, m = groups.counts.size, int(value.max(initial=0)) + 1
-        whole = np.bincount(value, weights=counts, minlength=m)
-        whole = whole / whole.sum()
+        n, m = groups.counts.size, max(int(value.max(initial=0)) + 1, len(self.whole))
+        whole = np.array(self.whole) if self.whole else np.bincount(value, weights=counts, minlength=m) / counts.sum()
         table = np.zeros((n, m))
         table[group, value] = counts / groups.counts[group]
         difference = table - whole
