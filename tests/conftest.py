@@ -67,6 +67,13 @@ def shared_data(shared: Path) -> Path:
     return shared / "data"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def clock_of_shared_fixtures() -> Iterator[None]:
+    """What is made once for several tests has no clock of a test yet, and must not look at that of the machine either."""
+    with clock.using(clock.StepClock()):
+        yield
+
+
 @pytest.fixture(autouse=True)
 def step_clock() -> Iterator[clock.Clock]:
     """Time limits inside tests count steps: no result depends on how busy the machine is."""

@@ -14,7 +14,6 @@ import polars as pl
 import pytest
 
 import reticent
-from reticent.base import clock
 from reticent.base.errors import NotProtectedError
 from reticent.jobs.protect_file import run_file_plan
 from reticent.microdata.result import ProtectedFile
@@ -71,8 +70,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("plain")
     for name in ("people.csv", "people.schema.toml"):
         shutil.copy(FIXTURES / name, made / name)
-    with clock.using(clock.StepClock()):
-        released_today(made)
+    released_today(made)
     return made
 
 

@@ -66,3 +66,12 @@ def test_what_is_no_word_of_the_schema_is_refused_by_every_door(facts: dict[str,
 def test_schema_files_refuse_the_same(line: str) -> None:
     with pytest.raises((PlanError, ParameterError)):
         schema_from_text(f'[[variable]]\nname = "x"\n{line}\n', owner="schema")
+
+
+@pytest.mark.parametrize(
+    "word, meant", [("quasi-identifier", "key"), ("Quasi_Identifier", "key"), ("household", "household-id")]
+)
+def test_words_of_other_programs_lead_to_the_right_role(word: str, meant: str) -> None:
+    """By its letters a quasi-identifier was an identifier, which is removed and counted by nobody."""
+    with pytest.raises(ParameterError, match=f"Did you mean '{meant}'"):
+        Variable("age", role=word)  # type: ignore[arg-type]

@@ -237,3 +237,14 @@ def test_a_plan_that_keeps_no_record_of_its_secret_is_refused(tmp_path: Path) ->
     with pytest.raises(PlanError, match="kept nowhere"):
         run_plan(load_plan(tmp_path / "plan.toml", METHODS))
     assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("written", [STRONG, STRONG.upper(), "jzph0gxb6UcXqpDkyG8rU9EJfjy4JU9gqX0c4jBbhPY="])
+def test_no_message_repeats_a_secret_that_is_written_in_a_plan(written: str) -> None:
+    """A plan that names the digits themselves was refused with them in the message, which ends in logs."""
+    with pytest.raises(ParameterError, match="secret: this is a secret written out") as refused:
+        as_secret(written)
+    assert written not in str(refused.value)
+    assert refused.value.__cause__ is None
+    with pytest.raises(ParameterError, match="the key file 'people.secret.key' cannot be read"):
+        as_secret("people.secret.key")

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from reticent.base import clock
+
 LONGEST = 3600.0
 """Seconds after which processes that wait for each other are killed: far longer than any machine takes."""
 
@@ -15,9 +17,15 @@ _forking.set_forkserver_preload(["jobs.query_child", "jobs.release_child"])
 
 def start(work: Callable[..., object], *arguments: Any) -> BaseProcess:
     """Do some work in a process of its own, that can be killed."""
-    process = _forking.Process(target=work, args=arguments)
+    process = _forking.Process(target=_by_steps, args=(work, arguments))
     process.start()
     return process
+
+
+def _by_steps(work: Callable[..., object], arguments: tuple[Any, ...]) -> None:
+    """Do it under a clock that counts steps, as tests do in their own process."""
+    with clock.using(clock.StepClock()):
+        work(*arguments)
 
 
 def end_of(process: BaseProcess) -> int | None:

@@ -119,6 +119,26 @@ def test_a_reason_lets_it_through_and_is_recorded() -> None:
             protect_data(data, (REGION,), accept_risk=empty, secret=X)  # type: ignore[arg-type]
 
 
+def test_what_to_do_fits_what_is_not_held() -> None:
+    """Stronger masking does not shuffle records, and judges nothing."""
+    for run, words in (
+        (protect_data(people(income=True), (REGION,), secret=X), "Mask more strongly, or say accept_risk"),
+        (
+            protect_data(
+                people(), (REGION,), secret=X, keep_order=True, risk=RiskSection(attacks=("recount", "order"))
+            ),
+            "source. Let the records be shuffled (leave out keep_order), or say accept_risk",
+        ),
+        (
+            protect_data(people(keys=False), (), secret=X),
+            "See to it that every attack can be judged, or say accept_risk",
+        ),
+    ):
+        with pytest.raises(NotProtectedError) as refused:
+            _ = run.result.file
+        assert words in str(refused.value)
+
+
 def test_a_file_without_keys_gets_no_all_clear() -> None:
     data = people(keys=False)
     with pytest.raises(NotProtectedError, match="recount is not judged: the schema has no keys"):

@@ -7,7 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reticent.base import clock
 from reticent.base.errors import ReticentError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Role, Schema, Variable
@@ -71,8 +70,7 @@ def write(folder: Path, extra: str = "") -> Path:
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ProtectedFile]:
     """The folder and the run of the plan, for all that look at it."""
     folder = tmp_path_factory.mktemp("made")
-    with clock.using(clock.StepClock()):
-        return folder, run_file_plan(write(folder))
+    return folder, run_file_plan(write(folder))
 
 
 def test_a_plan_writes_a_file_without_small_counts_and_says_what_holds(made: tuple[Path, ProtectedFile]) -> None:

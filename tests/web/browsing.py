@@ -19,8 +19,8 @@ import reticent
 
 ROOT = Path(__file__).resolve().parents[2]
 BUNDLED = Path(reticent.__file__).parent / "demo_data"
-PATIENCE = 180_000
-"""Milliseconds that a loaded machine may take for anything."""
+PATIENCE = 900_000
+"""Milliseconds that even a loaded machine hardly takes for anything; only what never comes fails by it."""
 MOST_TABS = 2_000
 SEEN = """element => {
   const style = getComputedStyle(element), place = element.getBoundingClientRect();

@@ -5,6 +5,7 @@ Whoever knows the secret can undo noise, swaps and PRAM; so it never appears in 
 """
 
 import hashlib
+import re
 import secrets
 import zlib
 from collections import Counter
@@ -41,6 +42,8 @@ LONGEST_RUN = 12
 """This many equal steps in a row between the decimal digits of a number are a pattern."""
 MOST_BITS = 4096
 """Larger numbers are not judged, and refused."""
+WRITTEN_OUT = re.compile(r"[0-9A-Za-z+/_=-]{22,}")
+"""Sixteen bytes or more as digits or as base64: if there is no such file, it is a secret, which no message may repeat."""
 
 
 class Secret:
@@ -241,6 +244,11 @@ def _read_key_file(path: Path) -> bytes:
         text = path.read_text(encoding="ascii").strip()
         key = bytes.fromhex(text)
     except OSError as err:
+        if WRITTEN_OUT.fullmatch(str(path)):
+            raise ParameterError(
+                "secret: this is a secret written out, not the name of a key file. Keep it as the only line of a file that "
+                "others cannot read, and give the name of that file."
+            ) from None
         raise ParameterError(
             f"secret: the key file {path.name!r} cannot be read. Make one with `reticent new-secret`."
         ) from err

@@ -37,6 +37,12 @@ class Kind(StrEnum):
 
 ONCE = (Role.WEIGHT, Role.HOUSEHOLD_ID, Role.ENTITY)
 LISTS = ("missing", "codes", "labels", "digits", "guessed")
+OTHER_WORDS = {
+    "quasi-identifier": "key", "quasi": "key", "qi": "key", "direct-identifier": "identifier", "household": "household-id",
+    "respondent": "entity", "confidential": "sensitive", "insensitive": "other", "categorical": "nominal", "factor": "nominal",
+    "continuous": "numeric", "integer": "numeric", "float": "numeric",
+}  # fmt: skip
+"""What other programs call roles and kinds: by its letters alone a quasi-identifier, which is a key, would be an identifier."""
 Word = TypeVar("Word", bound=StrEnum)
 
 
@@ -53,7 +59,9 @@ def member(words: type[Word], value: object, *, name: str, owner: str) -> Word:
     allowed = [word.value for word in words]
     if isinstance(value, words) or (type(value) is str and value in allowed):
         return words(value)
-    near = did_you_mean(str(value).strip().lower().replace("_", "-"), allowed)
+    given = str(value).strip().lower().replace("_", "-").replace(" ", "-")
+    known = OTHER_WORDS.get(given)
+    near = f" Did you mean {known!r}?" if known in allowed else did_you_mean(given, allowed)
     raise ParameterError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.{near}", option=name).at(owner)
 
 

@@ -13,6 +13,11 @@ ALWAYS = ("recount", "linkage")
 """Attacks that every verdict speaks of, asked for or not."""
 DEFAULT_MOST = 0.05
 """The largest risk that is allowed where the plan states none and weights say what a record stands for."""
+OWN_WAYS = {
+    "weights": "recode further, round the weights or leave them out",
+    "order": "let the records be shuffled (leave out keep_order)",
+}
+"""What to do about attacks that stronger masking of values does not stop."""
 
 
 class State(StrEnum):
@@ -120,9 +125,21 @@ class FileVerdict:
             return
         found = " ".join(f"{one.attack} is {one.state}: {one.text}." for one in self.blocking)
         raise NotProtectedError(
-            f'protect: nothing was written. {found} Mask more strongly, or say accept_risk = "reason" in [risk].',
+            f'protect: nothing was written. {found} {self._what_to_do}, or say accept_risk = "reason" in [risk] (in Python: '
+            'release(accept_risk="reason")).',
             exposed=len(self.blocking),
         )
+
+    @property
+    def _what_to_do(self) -> str:
+        """What helps against the attacks that hold the file back; masking does not, where nothing could be judged."""
+        broken = {one.attack for one in self.blocking if one.state is State.NOT_HELD}
+        ways = [OWN_WAYS[attack] for attack in OWN_WAYS if attack in broken]
+        if broken - set(OWN_WAYS):
+            ways.insert(0, "mask more strongly")
+        if not broken:
+            ways.append("see to it that every attack can be judged")
+        return " and ".join(ways).capitalize()
 
     def summary(self) -> dict[str, Any]:
         """The verdict as plain data."""

@@ -35,6 +35,7 @@ from reticent.report.plots import before_after_bars, distribution_panels, heat_m
 from reticent.report.provenance import Provenance, provenance_sections
 from reticent.report.risk_section import model_blocks, model_name
 from reticent.report.safe_section import safe_blocks
+from reticent.report.step_attacks_section import step_attack_blocks
 
 SHOWN = 15
 MOST_BARS = 60
@@ -374,6 +375,7 @@ FILE_SECTIONS: list[Chapter[FileRun]] = [
     section("How missing values are interpreted", lambda about: _semantics(about.run)),
     section("Risk of the records", lambda about: _record_risk(about.run)),
     section("What each step did", lambda about: _steps(about.run.result)),
+    section("What attackers of single steps find", lambda about: step_attack_blocks(about.run.result)),
     section("Levels that were chosen", lambda about: level_blocks(about.run)),
     section("Tables of the file without small counts", lambda about: safe_blocks(about.run.result)),
     section("What it cost", lambda about: _loss(about.run.result)),

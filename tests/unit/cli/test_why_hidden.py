@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from reticent.base import clock
 from reticent.base.errors import DataError, ParameterError
 from reticent.cli.main import app
 from reticent.jobs.protect_table import run_table_plan
@@ -24,8 +23,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def result(plan: Path) -> ProtectedTable:
-    with clock.using(clock.StepClock()):
-        return run_table_plan(plan)
+    return run_table_plan(plan)
 
 
 @pytest.mark.slow
