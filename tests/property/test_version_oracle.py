@@ -22,11 +22,11 @@ def judged(case: Case, seed: int) -> str:
         verdict = system.judge(told.facts, version=told.version)
         if verdict.outcome is Outcome.UNDECIDED:
             return "undecided"
-        truth = case.safe(case.worlds, [*done, told])
+        truth = case.safe([*done, told])
         assert verdict.safe == truth, f"case {seed}: {verdict.sentence()}"
         if not truth:
             within = [one for one in [*done, told] if one.version == told.version]
-            return "over versions" if case.safe(case.worlds, within) else "within one"
+            return "over versions" if case.safe(within) else "within one"
         system.accept(verdict)
         done.append(told)
         assert system.checked() >= 0

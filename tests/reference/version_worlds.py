@@ -1,4 +1,4 @@
-"""Two or three versions of a small data set, tables of each, and all worlds that fit: plain loops over records.
+"""Two or three versions of a small data set, tables of each, and all worlds that fit, one by one.
 
 Everybody knows which values and codes were changed, how many records changed in each way except for the commonest one, and the
 rule by which codes change that most have changed by; nobody knows the values and codes themselves.
@@ -12,6 +12,7 @@ from itertools import combinations_with_replacement, pairwise, product
 
 import numpy as np
 
+from reticent.base.arrays import Ints, Mask
 from reticent.data.facts import COUNT, Fact, Facts, Ground, Term, Watch
 from reticent.releases.unknowns import Version
 
@@ -75,24 +76,28 @@ class Case:
         """All worlds that fit what everybody knows before any release."""
         return sorted(_worlds_of_counts(self)) if self.response == COUNT else _worlds_of_values(self)
 
-    def safe(self, worlds: list[World], done: Sequence[Told]) -> bool:
+    @cached_property
+    def table(self) -> Ints:
+        """All worlds as rows: millions of short sums over them are made at once."""
+        return np.array(self.worlds, dtype=np.int64)
+
+    def safe(self, done: Sequence[Told]) -> bool:
         """Whether after some releases each hidden sum can still reach both ends, for everybody and each respondent."""
-        left = [world for world in worlds if all(self._fits(world, told) for told in done)]
-        return all(self._open(worlds, left, told, hidden) for told in done for hidden in told.hides)
+        left = np.full(len(self.table), True)
+        for told in done:
+            for places, value in told.says:
+                left &= self._sums(told, places) == value
+        return all(self._open(left, told, hidden) for told in done for hidden in told.hides)
 
-    def _fits(self, world: World, told: Told) -> bool:
+    def _sums(self, told: Told, places: list[int]) -> Ints:
+        """A sum over some places of a release in every world."""
         start = self.start(told.version)
-        return all(sum(world[start + place] for place in places) == value for places, value in told.says)
+        return np.asarray(self.table[:, [start + place for place in places]].sum(axis=1))
 
-    def _open(self, before: list[World], left: list[World], told: Told, hidden: tuple[list[int], int, int]) -> bool:
+    def _open(self, left: Mask, told: Told, hidden: tuple[list[int], int, int]) -> bool:
         places, low, high = hidden
-        start = self.start(told.version)
-
-        def sums(worlds: list[World]) -> set[int]:
-            return {sum(world[start + place] for place in places) for world in worlds}
-
-        every = sums(left)
-        if min(every) > low or max(every) < high:
+        sums = self._sums(told, places)
+        if sums[left].min() > low or sums[left].max() < high:
             return False
         for mark in sorted({m for records in self.versions for m in records}) if self.insiders else ():
             mine = [
@@ -100,11 +105,9 @@ class Case:
                 for v, records in enumerate(self.versions)
                 if mark in records
             ]
-            true = self.truth()
-            knows = [world for world in left if all(world[at] == true[at] for at in mine)]
-            could = sums([world for world in before if all(world[at] == true[at] for at in mine)])
-            own = sums(knows)
-            if min(own) > max(low, min(could)) or max(own) < min(high, max(could)):
+            knows = (self.table[:, mine] == np.array(self.truth())[mine]).all(axis=1)
+            could, own = sums[knows], sums[knows & left]
+            if own.min() > max(low, could.min()) or own.max() < min(high, could.max()):
                 return False
         return True
 
@@ -201,7 +204,7 @@ def make_case(seed: int) -> Case:
         version = int(rng.integers(2))
         told = _table(case, version, f"release {attempt + 1}", rng)
         within = [one for one in case.releases if one.version == version]
-        if (told.says or told.hides) and (rng.random() < 0.03 or case.safe(case.worlds, [*within, told])):
+        if (told.says or told.hides) and (rng.random() < 0.03 or case.safe([*within, told])):
             case.releases.append(told)
         if len(case.releases) >= wanted:
             break

@@ -117,7 +117,7 @@ def test_a_time_limit_of_nothing_still_gives_a_valid_partition() -> None:
     [
         pytest.param(300, {"proposals": 900_000}, (1, 2, 3, 4), id="annealing, then settling"),
         pytest.param(
-            1500,
+            900,
             {"proposals": 3_000, "block_size": 50},
             (1, 3, 6, 14),
             id="blocks, two passes",

@@ -96,7 +96,7 @@ def test_a_snapshot_that_cannot_be_trusted_is_not_used(tmp_path: Path, replayed:
         other = tmp_path / "other"
         other.mkdir()
         twin = opened(other)
-        ask(twin, 10, 60)
+        ask(twin, 20, 40)
         twin._engine.store_snapshot(least=1)
         content = bytearray((other / "d.ledger.anchor.state").read_bytes())  # signed with the same secret
     replayed.clear()
