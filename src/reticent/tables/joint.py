@@ -91,6 +91,8 @@ def _problem(parts: tuple[Judged, ...], system: System, rows: TieRows, extra: in
     low, high = stacked("lower_bound", rows.lower[:extra]), stacked("upper_bound", rows.upper[:extra])
     n = len(low) - extra
     values, status = stacked("values", rows.values[:extra]), stacked("status", float(CellStatus.SECONDARY))
+    rests = _unsafe_rests(rows, status, n) if extra else []
+    status[rests] = CellStatus.PRIMARY
     most = np.where(status == CellStatus.EMPTY, 0.0, np.inf)
     most[n:] = rows.upper[:extra]
     low = known_floors(low, most, system.relations, values)
@@ -117,7 +119,15 @@ def _problem(parts: tuple[Judged, ...], system: System, rows: TieRows, extra: in
         partners=partners_together(members),
         window=_window(problems, extra),
         hides_empty=any(problem.hides_empty for problem in problems),
+        rests=frozenset(rests),
     )
+
+
+def _unsafe_rests(rows: TieRows, status: Floats, n: int) -> list[int]:
+    """The unsafe differences behind n cells that what was published before does not reveal: those nothing can protect."""
+    shown = np.isin(status, (CellStatus.FROZEN, CellStatus.EMPTY))
+    behind = {cells[-1]: list(cells[:-1]) for cells, _ in rows.rows if cells[-1] >= n}
+    return sorted(n + at for at in rows.unsafe if not shown[behind[n + at]].all())
 
 
 def _whole(parts: tuple[Judged, ...], rows: TieRows) -> Mask:
@@ -390,8 +400,8 @@ def of_one_response(
 
 
 def without_differences(found: Audit, joint: Joint) -> Audit:
-    """The attack on the cells that are published; what is known of differences is nobody's cell."""
-    mine = found.cells < joint.n_cells
+    """The attack on the cells that are published, and on differences that are unsafe; the others are nobody's cells."""
+    mine = (found.cells < joint.n_cells) | joint.whole.problem.primary[found.cells]
     return replace(
         found,
         cells=found.cells[mine],

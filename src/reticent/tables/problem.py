@@ -90,6 +90,7 @@ class SuppressionProblem:
     closely than its levels. `partners` are the respondents of cells that have a few: if these join, they know the cell.
     `published` has what earlier releases show of each cell after noise, `window` the least and the largest value that a method
     that changes values may publish beside them. With `hides_empty` cells without respondents may be among the hidden ones.
+    `rests` are differences of cells that must not be known to the public.
     """
 
     values: Floats
@@ -113,6 +114,7 @@ class SuppressionProblem:
     published: Before | None = field(default=None, repr=False)
     window: tuple[Floats, Floats] | None = field(default=None, repr=False)
     hides_empty: bool = False
+    rests: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         n = self.relations.n_cells
@@ -190,7 +192,7 @@ class SuppressionProblem:
     def guarded(self) -> Mask:
         """Primaries that are cells of a table: respondents are kept from these."""
         own = self.primary.copy()
-        own[self.n_own :] = False
+        own[[*range(self.n_own, self.n_cells), *self.rests]] = False
         return own
 
     @cached_property

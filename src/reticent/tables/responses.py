@@ -21,6 +21,7 @@ from reticent.tables.memory import Memory
 from reticent.tables.of_one import ends_of_one, limits_note, limits_of_tables
 from reticent.tables.presence import not_empty, with_people
 from reticent.tables.request import TableRequest, WantedTable, hides, rules_of_counts
+from reticent.tables.rests import with_rests
 from reticent.tabulation.code_columns import CodeColumns
 from reticent.tabulation.codings import Coding, Row, codings_of, rows_within
 from reticent.tabulation.coinciding import coinciding
@@ -48,6 +49,8 @@ class ResponseTables:
     memory: Mapping[int, Memory] = field(default_factory=dict)
     limits: tuple[Row, ...] = ()
     """Sums of cells that are not below 0, because some codes lie within others."""
+    rests: tuple[bool, ...] = ()
+    """Of which of them those who are left are unsafe by the rules."""
 
     @property
     def published(self) -> list[int]:
@@ -119,6 +122,8 @@ def _judged(
     system, knowledge = judge_linked(tables, request.a_priori, codings, hide_empty=request.hide_empty)
     limits = limits_of_tables(wanted) if request.find_relations else []
     knowledge = replace(knowledge, of_one=ends_of_one(system.table, limits))
+    within = rows_within(system, codings)
+    limits_of_codes, rests = with_rests(wanted, system, within) if hides(request.method) else (tuple(within), ())
     return ResponseTables(
         system,
         knowledge,
@@ -129,7 +134,8 @@ def _judged(
         frozenset(at for at, number in enumerate(numbers) if number >= len(request.tables)),
         (*notes, *said, *limits_note(_name(wanted[0]), limits)),
         {at: one.memory for at, one in enumerate(wanted) if one.memory != Memory()},
-        tuple(rows_within(system, codings)),
+        limits_of_codes,
+        rests,
     )
 
 

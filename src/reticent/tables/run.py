@@ -250,7 +250,8 @@ def _together(
         hidden.append(hidden_before(one.system, one.previous))
         said += previous_notes(one.system, one.previous)
     systems = [one.system for one in responses]
-    joint = join(judged, with_limits(tie_rows(systems, ties), systems, [one.limits for one in responses]))
+    limits, rests = [one.limits for one in responses], [one.rests for one in responses]
+    joint = join(judged, with_limits(tie_rows(systems, ties), systems, limits, rests))
     starts = np.cumsum([0, *(len(one.system.parts) for one in responses)]).tolist()
     published = sorted(number for one in responses for number in one.published)
     if not published:

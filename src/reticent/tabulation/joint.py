@@ -36,7 +36,8 @@ class TieRows:
 
     Difference d is in row `difference_row[d]` as joint cell `n_cells + d`, has the value `values[d]` and lies between
     `lower[d]` and `upper[d]`; `like[d]` is a cell of the same records, and `names[d]` the relation in words. Of the last
-    `of_codes` differences `like[d]` has some of the records only: they are between codes of one response.
+    `of_codes` differences `like[d]` has some of the records only: they are between codes of one response. The `unsafe` ones
+    must not be known.
     """
 
     rows: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
@@ -47,6 +48,7 @@ class TieRows:
     names: tuple[str, ...]
     exact: tuple[bool, ...]
     of_codes: int = 0
+    unsafe: frozenset[int] = frozenset()
 
 
 def starts_of(systems: Sequence[System]) -> Ints:
@@ -92,8 +94,10 @@ def tie_rows(systems: Sequence[System], ties: Sequence[Tie]) -> TieRows:
     )
 
 
-def with_limits(rows: TieRows, systems: Sequence[System], limits: Sequence[Sequence[Limit]]) -> TieRows:
-    """The rows with those of each response whose cells add up to a number that is not below 0."""
+def with_limits(
+    rows: TieRows, systems: Sequence[System], limits: Sequence[Sequence[Limit]], unsafe: Sequence[Sequence[bool]] = ()
+) -> TieRows:
+    """The rows with those of each response whose cells add up to a number that is not below 0, some of them `unsafe`."""
     starts = starts_of(systems).tolist()
     values = np.concatenate([one.table.values for one in systems])
     found = [
@@ -113,6 +117,7 @@ def with_limits(rows: TieRows, systems: Sequence[System], limits: Sequence[Seque
         (*rows.names, *([WITHIN] * n)),
         (*rows.exact, *([False] * n)),
         n,
+        frozenset(before + at for at, one in enumerate(one for own in unsafe for one in own) if one),
     )
 
 

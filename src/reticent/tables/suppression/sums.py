@@ -139,6 +139,7 @@ def with_sums(problem: SuppressionProblem, groups: Sequence[Group]) -> Suppressi
         problem.insider_levels,
         problem.coalition,
         problem.partners,
+        rests=problem.rests,
     )
 
 

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who is left of cells when others that lie within them are taken away: a difference of published cells is judged as a cell.
+
+Ages 15 to 65 in one table and 15 to 64 in another publish those who are 65, though no table has them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.base import clock
+from reticent.base.arrays import Ints
+from reticent.data.cells import CellStatus
+from reticent.data.hierarchy import TOTAL, Hierarchy
+from reticent.data.microdata import Microdata
+from reticent.data.table import DimensionSpec, Table, TableSpec
+from reticent.kernels.grouping import group_columns
+from reticent.tables.make import fit_to_rules
+from reticent.tables.protection import judge_cells
+from reticent.tables.request import WantedTable
+from reticent.tabulation.codings import Row
+from reticent.tabulation.dimensions import build_dimension
+from reticent.tabulation.linked import System
+from reticent.tabulation.tabulate import tabulate
+
+MOST_RECORDS = 1_000_000
+"""Rests are judged, the smallest first, until they have so many records together."""
+
+
+def with_rests(
+    wanted: Sequence[WantedTable], system: System, limits: Sequence[Row]
+) -> tuple[tuple[Row, ...], tuple[bool, ...]]:
+    """What cells leave of others, and of which of it the people that are left are unsafe by the rules.
+
+    Where several cells are taken away, so may be one of them, or all but one: of these the unsafe ones are added. Only records
+    in memory say who is left.
+    """
+    if not limits:
+        return (), ()
+    more = [row for limit in limits for row in _fewer(limit)]
+    rows = list({(tuple(cells), tuple(factors)): (cells, factors) for cells, factors in (*limits, *more)}.values())
+    unsafe = _unsafe(wanted, system, rows)
+    chosen = [at for at in range(len(rows)) if at < len(limits) or at in unsafe]
+    return tuple(rows[at] for at in chosen), tuple(at in unsafe for at in chosen)
+
+
+def _fewer(row: Row) -> list[Row]:
+    """The row with one of the cells that are taken away, and with all but one."""
+    cells, factors = row
+    whole = [cell for cell, factor in zip(cells, factors, strict=True) if factor == 1]
+    parts = [cell for cell, factor in zip(cells, factors, strict=True) if factor == -1]
+    if len(parts) < 2 or len(whole) + len(parts) < len(cells):
+        return []
+    sets = [*([part] for part in parts), *([part for part in parts if part != out] for out in parts)]
+    return [([*whole, *taken], [*([1] * len(whole)), *([-1] * len(taken))]) for taken in sets]
+
+
+def _unsafe(wanted: Sequence[WantedTable], system: System, rows: Sequence[Row]) -> set[int]:
+    """The numbers of those rows that leave people who are unsafe by the rules, as if they were a cell."""
+    data, spec = wanted[0].records, wanted[0].source
+    rules = tuple(dict.fromkeys(rule for one in wanted for rule in one.rules))
+    members = _Members.of(wanted, system)
+    if members is None or not rules or not isinstance(data, Microdata) or not isinstance(spec, TableSpec):
+        return set()
+    left = members.left(rows)
+    sizes = {at: int(members.counts[own].sum()) for at, own in left.items()}
+    kept = sorted(left, key=lambda at: sizes[at])
+    kept = kept[: int(np.searchsorted(np.cumsum([sizes[at] for at in kept]), MOST_RECORDS, side="right"))]
+    if not kept:
+        return set()
+    names = [str(at) for at in kept]
+    carrier = spec.dimensions[0].variable
+    codes = np.repeat(np.arange(len(kept), dtype=np.int32), [sizes[at] for at in kept])
+    chosen = data.rows(np.concatenate([members.records(left[at]) for at in kept])).with_codes(carrier, codes, names)
+    tree = Hierarchy((TOTAL, *names), (-1, *([0] * len(names))))
+    table = tabulate(chosen, replace(fit_to_rules(spec, rules), dimensions=(DimensionSpec(carrier, (tree,)),)))
+    judged = judge_cells(table, rules).status == CellStatus.PRIMARY
+    own_codes = table.dimensions[0].codes
+    return {int(own_codes[node]) for node in table.codes[judged, 0].tolist() if node}
+
+
+@dataclass(frozen=True, eq=False)
+class _Members:
+    """Which records each cell of a system has: the records stand `in_order` of their combinations of codes, of which each has
+    so many (`counts`). `nodes` has the codes of each combination by table and dimension.
+    """
+
+    system: System
+    nodes: list[list[Ints]]
+    counts: Ints
+    in_order: Ints
+
+    @classmethod
+    def of(cls, wanted: Sequence[WantedTable], system: System) -> "_Members | None":
+        """The records of linked tables; None where they are not in memory, or not the same for all."""
+        data = wanted[0].records
+        columns: list[NDArray[np.int32]] = []
+        sizes: list[int] = []
+        for one, table in zip(wanted, system.parts, strict=True):
+            spec = one.source
+            if not isinstance(data, Microdata) or one.records is not data or not isinstance(spec, TableSpec):
+                return None
+            for dimension in spec.dimensions:
+                columns.append(build_dimension(data, dimension)[1][data.encoded(dimension.variable).codes])
+            sizes += [len(dimension) for dimension in table.dimensions]
+        number, n = group_columns(columns, sizes)
+        in_order, counts = np.argsort(number, kind="stable"), np.bincount(number, minlength=n)
+        first = in_order[np.cumsum(counts) - counts]
+        each = iter([np.asarray(column[first], dtype=np.int64) for column in columns])
+        return cls(system, [[next(each) for _ in table.dimensions] for table in system.parts], counts, in_order)
+
+    def left(self, rows: Sequence[Row]) -> dict[int, Ints]:
+        """The combinations of codes that each row of cells leaves, by its number; of many rows nobody is left."""
+        home = {
+            cell: (part, at)
+            for part in reversed(range(len(self.system.parts)))
+            for at, cell in enumerate(self.system.members[part].tolist())
+        }
+        inside = {cell: self._inside(*home[cell]) for cell in {cell for cells, _ in rows for cell in cells}}
+        found: dict[int, Ints] = {}
+        for at, (cells, factors) in enumerate(rows):
+            clock.check()
+            left = np.zeros(len(self.counts), dtype=np.int8)
+            for cell, factor in zip(cells, factors, strict=True):
+                left += np.int8(factor) * inside[cell]
+            chosen = np.flatnonzero(left)
+            if len(chosen) and bool((left[chosen] == 1).all()):
+                found[at] = chosen
+        return found
+
+    def records(self, chosen: Ints) -> Ints:
+        """The records that have one of some combinations of codes."""
+        starts = np.cumsum(self.counts) - self.counts
+        return np.concatenate([self.in_order[starts[own] : starts[own] + self.counts[own]] for own in chosen.tolist()])
+
+    def _inside(self, part: int, at: int) -> NDArray[np.int8]:
+        """1 for each combination of codes that a cell of a table has."""
+        table = self.system.parts[part]
+        found = np.ones(len(self.counts), dtype=np.int8)
+        for place, node in enumerate(table.codes[at].tolist()):
+            if node:
+                found &= _below(table, place, node)[self.nodes[part][place]]
+        return found
+
+
+def _below(table: Table, place: int, node: int) -> NDArray[np.int8]:
+    """1 for each code of a dimension that is a code, or below it."""
+    dimension = table.dimensions[place]
+    start, above = dimension.ancestors
+    found = np.zeros(len(dimension), dtype=np.int8)
+    found[np.repeat(np.arange(len(dimension)), np.diff(start))[above == node]] = 1
+    return found

@@ -1,0 +1,65 @@
+"""What a cell leaves of another that it lies within, in another table, is not known where the rules call it unsafe."""
+
+import polars as pl
+import pytest
+
+from attacks.difference_families import attacked
+from reticent.data.microdata import Microdata
+from reticent.data.published_table import HIDDEN
+from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.data.table import DimensionSpec, TableSpec
+from reticent.jobs.protect_table import protect_table
+from reticent.tables.request import Attacker
+from reticent.tables.rules import PPercent, Threshold
+
+BROKEN = {"ages": (3,), "flags": (7,), "missing": (21,), "ages-sums": (18,), "missing-sums": (37,)}
+"""Cases whose published tables had an unsafe difference."""
+
+
+@pytest.mark.parametrize(("family", "number"), [(family, n) for family, own in BROKEN.items() for n in own])
+def test_unsafe_differences_of_linked_tables_are_not_known(family: str, number: int) -> None:
+    found = attacked(family, number)
+    assert found["unsafe"] > 0
+    assert found["exactly"] == 0
+
+
+AGES = {"young": 5, "62": 5, "65": 1, "70": 4, "old": 5}
+WIDE = {"young": "to 65", "62": "to 65", "65": "to 65", "70": "above 65", "old": "above 65"}
+NARROW = {"young": "to 64", "62": "to 64", "65": "above 64", "70": "above 64", "old": "above 64"}
+KEYS = tuple(Variable(name, role=Role.KEY) for name in ("wide", "narrow"))
+
+
+def people() -> Microdata:
+    """One person of 65 among twenty."""
+    rows = [(WIDE[age], NARROW[age], 100 + 7 * n) for age, count in AGES.items() for n in range(count)]
+    frame = pl.DataFrame(rows, schema=["wide", "narrow", "t"], orient="row")
+    return Microdata.of(frame, Schema((*KEYS, Variable("t", kind=Kind.NUMERIC))))
+
+
+SPECS = [TableSpec((DimensionSpec(name),), response="t") for name in ("wide", "narrow")]
+RULES = (PPercent(15), Threshold(3))
+
+
+@pytest.mark.parametrize("insiders", ["exact", "protect"])
+def test_the_person_of_a_difference_is_no_attacker_of_it(insiders: str) -> None:
+    run = protect_table(people(), SPECS, rules=RULES, attacker=Attacker(insiders=insiders), time_limit=60)
+    one, other = ({c[0]: s for c, s in zip(t.codes, t.status, strict=True)} for t in run.published)
+    assert run.exposed == ()
+    assert HIDDEN in (one["to 65"], other["to 64"])
+
+
+def test_the_table_published_earlier_is_taken_away_too() -> None:
+    first = protect_table(people(), SPECS[0], rules=RULES).published[0]
+    assert HIDDEN not in first.status
+    run = protect_table(people(), [SPECS[1], SPECS[0]], rules=RULES, earlier={1: first}, time_limit=60)
+    (later,) = run.published
+    assert HIDDEN in later.status
+
+
+def test_what_was_given_away_before_refuses_nothing() -> None:
+    tables = [protect_table(people(), spec, rules=RULES).published[0] for spec in SPECS]
+    total = TableSpec((DimensionSpec("wide"), DimensionSpec("narrow")), response="t")
+    run = protect_table(
+        people(), [total, *SPECS], rules=(Threshold(1),), earlier={1: tables[0], 2: tables[1]}, time_limit=60
+    )
+    assert run.exposed == ()
