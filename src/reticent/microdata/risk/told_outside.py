@@ -110,7 +110,7 @@ def told_outside(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Outsid
 
 
 def _moved_values(trace: Trace, masked: Microdata, keys: Sequence[str]) -> dict[str, tuple[Ints, Ints, Mask]]:
-    """Published variables that are known of everybody and changed by chance: what records show and truly have, and where it differs."""
+    """Known published variables that chance has changed: what records show and truly have, and where it differs."""
     own, known = trace.own(masked), {*keys, *known_variables(trace.original)}
     found = {}
     for name in sorted(known & set(masked.schema.names) & trace.covers.keys()):
