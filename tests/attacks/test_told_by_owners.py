@@ -66,8 +66,8 @@ def steps(how: str) -> Sequence[Method]:
 
 
 WITHIN = (
-    "swap, a little noise, recoded", "swap, rounded at random, recoded", "rank-swap, recoded", "rank-swap, dropped", "shuffle, recoded", "swap, dropped", "swap, blanked",
-    "swap within region and sex", "rank-swap, rounded, recoded",
+    "swap, a little noise, recoded", "swap, rounded at random, recoded", "rank-swap, recoded", "rank-swap, dropped",
+    "shuffle, recoded", "swap, dropped", "swap, blanked", "swap within region and sex", "rank-swap, rounded, recoded",
 )  # fmt: skip
 EVERYWHERE = tuple(f"everywhere: {how}" for how in ("rank-swap", "shuffle", "swap of few", "swap within sex", "noise"))
 
