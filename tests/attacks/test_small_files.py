@@ -36,3 +36,9 @@ def test_few_records_get_a_verdict(n: int, incomes: list[float]) -> None:
     for step in steps:
         with contextlib.suppress(rt.ReticentError):  # so few records may be refused, in a sentence
             assert data.protect([step], secret=SECRET, most=0.5).verdict["linkage"].state in ("held", "not held")
+
+
+def test_an_attack_that_was_not_made_is_named_in_a_sentence() -> None:
+    verdict = few(8, [1.0]).protect([], secret=SECRET, most=0.5).verdict
+    with pytest.raises(rt.ParameterError, match="the verdict has no attack 'weights'; it has recount, linkage"):
+        verdict["weights"]

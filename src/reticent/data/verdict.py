@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from reticent.base.errors import NotProtectedError
+from reticent.base.errors import NotProtectedError, ParameterError
 
 ATTACKS = ("recount", "linkage", "households", "intervals", "weights", "order")
 """Attacks that a plan can ask for."""
@@ -58,7 +58,11 @@ class FileVerdict:
         return f"<FileVerdict {self.state}: {'; '.join(f'{a.attack} {a.state}' for a in self.attacks)}>"
 
     def __getitem__(self, attack: str) -> AttackVerdict:
-        return next(one for one in self.attacks if one.attack == attack)
+        found = next((one for one in self.attacks if one.attack == attack), None)
+        if found is None:
+            there = ", ".join(one.attack for one in self.attacks)
+            raise ParameterError(f"the verdict has no attack {attack!r}; it has {there}.", option="attack")
+        return found
 
     def __contains__(self, attack: object) -> bool:
         return any(one.attack == attack for one in self.attacks)

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from reticent.base.arrays import Floats, Ints, Mask
+from reticent.base.arrays import Floats, Ints
 from reticent.base.words import counted
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
@@ -22,7 +22,7 @@ from reticent.microdata.risk.recount import Fit, is_near, numbered
 from reticent.microdata.risk.restored import ALONE, RANGES_WORK
 from reticent.microdata.risk.restored_sources import in_text_order, paired_orders
 from reticent.microdata.risk.traces_left import coarser
-from reticent.microdata.trace import Cover, Trace, values_of
+from reticent.microdata.trace import Cover, Trace, numbers_of, values_of
 
 _NOT_ASKED = (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID, Role.WEIGHT)
 """Not published, or judged by attacks of their own."""
@@ -102,31 +102,39 @@ def told_outside(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Outsid
         if hidden.any():
             true = np.where(own >= 0, cover_of(trace, name).true[own], -1)
             found.append(OutsideKey(name, true, shown, hidden, masked.multiplicity))
-    moved = _moved_values(trace, masked, keys) if found else {}
+    moved = _moved_values(trace, masked, keys) if found else []
     for key in found:
-        for name in moved.keys() - {key.name}:
-            key.look_at_owners(name, _owned(moved[name], trace, key.name), trials=len(found) * len(moved))
+        for name, shown, has in moved:
+            if name != key.name:
+                elsewhere = (own >= 0) & (shown != has[own])
+                pairs = np.column_stack((has, cover_of(trace, key.name).true))
+                owners = np.unique(pairs[(pairs >= 0).all(axis=1)], axis=0)
+                key.look_at_owners(name, Moved(shown, elsewhere, owners), trials=len(found) * len(moved))
     return look_outside(found, masked, keys)
 
 
-def _moved_values(trace: Trace, masked: Microdata, keys: Sequence[str]) -> dict[str, tuple[Ints, Ints, Mask]]:
-    """Published variables that are known of everybody and changed by chance: what records show and truly have, and where it differs."""
-    own, known = trace.own(masked), {*keys, *known_variables(trace.original)}
-    found = {}
+def _moved_values(trace: Trace, masked: Microdata, keys: Sequence[str]) -> list[tuple[str, Ints, Ints]]:
+    """Known published variables that chance has changed: numbers of what records show, and of what everybody truly has.
+
+    A number stands for the nearest one that somebody has, at the published detail and as it was before rounding at random.
+    """
+    known, found = {*keys, *known_variables(trace.original)}, []
     for name in sorted(known & set(masked.schema.names) & trace.covers.keys()):
-        cover = trace.covers[name]
-        if cover.changed and not cover.unknown:
-            shown, has = numbered(cover, masked, name).astype(np.int64), cover.images()
-            shown[shown == len(cover.shown)] = -1
-            found[name] = shown, has, (own >= 0) & (shown != has[own])
+        covers = [trace.covers[name], *([trace.chosen[name]] if name in trace.chosen else [])]
+        if not covers[0].changed or covers[0].unknown:
+            continue
+        if masked.schema[name].kind is not Kind.NUMERIC:
+            shown = numbered(covers[0], masked, name).astype(np.int64)
+            found.append((name, np.where(shown == len(covers[0].shown), -1, shown), covers[0].images()))
+            continue
+        for cover in covers:
+            has, shows = numbers_of(cover, cover.images()), masked.numbers((name,))[:, 0]
+            there, values = ~np.isnan(has), np.unique(has[~np.isnan(has)])
+            if values.size:
+                middle = (values[1:] + values[:-1]) / 2
+                near = np.where(np.isnan(shows), -1, np.searchsorted(middle, shows))
+                found.append((name, near, np.where(there, np.searchsorted(values, has), -1)))
     return found
-
-
-def _owned(moved: tuple[Ints, Ints, Mask], trace: Trace, key: str) -> Moved:
-    """The same with the codes of a key that people with each value have."""
-    shown, has, elsewhere = moved
-    pairs = np.column_stack((has, cover_of(trace, key).true))
-    return Moved(shown, elsewhere, np.unique(pairs[(pairs >= 0).all(axis=1)], axis=0))
 
 
 def look_outside(
