@@ -50,6 +50,8 @@ class Knowledge:
     base: float = 0.0
     steps: int = 0
     largest: float = 0.0
+    change: float = 0.0
+    unsafe: frozenset[Cell] = frozenset()
     hides_empty: bool = False
     relations: tuple[Mapping[str, float], ...] = ()
 
@@ -145,6 +147,10 @@ def _bounds(cell: Cell, shown: Shown, release: Release, known: Knowledge) -> tup
         # nobody is ever counted as somebody, and no more than `largest` are added or left out
         low = max(1.0, shown.value - known.largest) if shown.value > 0 else 0.0
         return low, shown.value + known.largest
+    if known.method == "adjust" and not cell[1] and cell not in known.unsafe:
+        return shown.value, shown.value  # the largest total keeps its value, unless it is unsafe itself
+    if known.method == "adjust" and known.change and cell not in known.unsafe:
+        return shown.value / (1 + known.change) - release.unit, shown.value / (1 - known.change) + release.unit
     return 0.0, math.inf
 
 
@@ -193,6 +199,31 @@ class Attack:
         for cell, factor in combination.items():
             goal[self.place[cell]] = factor
         return self._least(goal), -self._least(-goal)
+
+    def width_beside(self, cell: Cell, gap: tuple[float, float]) -> float:
+        """How wide the values are that a cell may have, if none of them lies within the gap; whole ones are counted."""
+        at, low, high = self.place[cell], self.bounds.lb.copy(), self.bounds.ub.copy()
+        width, numbers = 0.0, 0
+        for least, most in ((low[at], gap[0]), (gap[1], high[at])):
+            if least > most:
+                continue
+            low[at], high[at] = least, most
+            some = self._ends_within(Bounds(low.copy(), high.copy()), at)
+            width += some[1] - some[0] if some else 0.0
+            numbers += round(some[1] - some[0]) + 1 if some and math.isfinite(some[1]) else 0
+            low[at], high[at] = self.bounds.lb[at], self.bounds.ub[at]
+        return numbers - 1 if self.whole[at] and math.isfinite(width) else width
+
+    def _ends_within(self, bounds: Bounds, at: int) -> tuple[float, float] | None:
+        """The least and the largest value of one cell within other bounds; None if nothing fits them."""
+        goal = np.zeros(len(self.cells))
+        goal[at] = 1.0
+        found = [milp(sign * goal, constraints=self.rows, bounds=bounds, integrality=self.whole) for sign in (1, -1)]
+        if any(one.status == 2 for one in found):
+            return None
+        assert all(one.status == 0 for one in found)
+        low, high = float(found[0].fun), -float(found[1].fun)
+        return low, math.inf if high >= self.far - 1 else high
 
     def _least(self, goal: np.ndarray) -> float:
         found = milp(goal, constraints=self.rows, bounds=self.bounds, integrality=self.whole)

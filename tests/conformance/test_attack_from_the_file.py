@@ -15,6 +15,7 @@ from attacks.file_reader import Attack, Cell, Knowledge, Release, attack_files, 
 from attacks.table_families import (
     COUNTS,
     FAMILIES,
+    PERCENT,
     Records,
     Truth,
     generate,
@@ -36,7 +37,7 @@ NOISE = ("random-rounding", "cell-key", "invariant", "resample", "small-counts",
 """Methods that promise nothing by themselves: what they leave open must be reported."""
 CHANGED = ("round", "adjust", *NOISE[:5])
 TIED = {"responses": ({"turnover": -1.0, "home": 1.0, "abroad": 1.0},)}
-LARGEST = 3
+LARGEST, CHANGE = 3, 0.4
 
 
 def options(method: str, records: Records) -> dict[str, object]:
@@ -48,6 +49,7 @@ def options(method: str, records: Records) -> dict[str, object]:
         "random-rounding": {"base": base, "accept_exposed": True},
         "small-counts": {"base": 3, "accept_exposed": True},
         "cell-key": {"largest": LARGEST, "variance": 2, "accept_exposed": True},
+        "adjust": {"largest_change": CHANGE, "fix_total": True},
         "invariant": {"accept_exposed": True},
         "resample": {"accept_exposed": True},
         "primary-only": {"accept_exposed": True},
@@ -66,6 +68,10 @@ def knowledge(method: str, records: Records, chosen: dict[str, object]) -> Knowl
         base=float(chosen.get("base", 0)),  # type: ignore[arg-type]
         steps=int(chosen.get("steps", 0)),  # type: ignore[call-overload]
         largest=LARGEST if counted and not records.weights else 0.0,
+        change=float(chosen.get("largest_change", 0)),  # type: ignore[arg-type]
+        unsafe=frozenset(cell for cell, truth in truth_of(records).items() if truth.levels)
+        if method == "adjust"
+        else frozenset(),
         relations=TIED.get(records.family, ()),
     )
 
@@ -114,8 +120,31 @@ def too_close(truth: Truth, ends: tuple[float, float], least: float) -> bool:
     return high - low < SLACK or low > below + SLACK or high < truth.value + truth.levels[1] - SLACK
 
 
+def few_candidates(run: "Run") -> list[Cell]:
+    """Unsafe cells that an adjustment leaves too little room to somebody who knows which they are, and their levels."""
+    found = []
+    for cell, one in run.unsafe.items():
+        assert one.levels is not None
+        # a value that is printed has levels of its own; only an interval must reach the smallest count that is safe
+        down, up = (
+            (one.value * PERCENT / 100,) * 2 if run.records.weights else (min(one.levels[0], one.value), one.levels[1])
+        )
+        shown, whole = run.release.cells[cell].value, cell[0] in run.known.counts
+        # counts move by a number of people, sums by a share of the true one
+        gap = (
+            (shown - up, shown + down)
+            if whole or not one.value
+            else (shown / (1 + up / one.value), shown / max(1 - down / one.value, 1e-9))
+        )
+        inside = gap[0] + SLACK < one.value < gap[1] - SLACK
+        found += [cell] if inside or run.attack.width_beside(cell, gap) < down + up - SLACK else []
+    return found
+
+
 def exposed_cells(run: "Run") -> list[Cell]:
-    """Unsafe cells that the reader places within their levels."""
+    """Unsafe cells that the reader places within their levels, or after adjustment within too few candidates."""
+    if run.known.method == "adjust":
+        return few_candidates(run)
     most = all_hidden(run.release, run.known)
     return [cell for cell, one in run.unsafe.items() if too_close(one, run.attack.ends(cell), most.ends(cell)[0])]
 

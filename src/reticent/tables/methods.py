@@ -314,7 +314,7 @@ class Adjust(AdditiveDraws):
         fixed = largest_total(problem) if self.fix_total else None
         found = adjust(
             problem, norm=self.norm, signs=self.signs, fixed=fixed, largest_change=self.largest_change,
-            integers=problem.integral, time_limit=time_limit, secret=secret, cells=cells, spread=self.spread,
+            integers=problem.integral, step=problem.unit, time_limit=time_limit, secret=secret, cells=cells, spread=self.spread,
             progress=progress,
         )  # fmt: skip
         return adjusted(problem, found, fixed, self.largest_change)

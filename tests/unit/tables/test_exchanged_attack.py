@@ -155,7 +155,7 @@ def test_a_known_largest_change_can_undo_an_adjustment() -> None:
     secret = as_secret(1)
     free = adjust(problem, secret=secret)
     assert attack(problem, adjusted(problem, free, None, None), progress=silent).n_exposed == 0
-    close = adjust(problem, secret=secret, largest_change=0.03)
+    close = adjust(problem, secret=secret, largest_change=0.03, step=problem.unit)
     moved = np.abs(close.values - problem.values)
     assert (moved[1:] <= 0.03 * problem.values[1:] + 1e-9).all()
     left = adjustment_candidates(problem, close.values, largest_change=0.03)

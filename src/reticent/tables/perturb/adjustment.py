@@ -24,6 +24,7 @@ from reticent.solve.highs import solve
 from reticent.solve.model import LinearModel, Solution, Status
 from reticent.solve.quadratic import QuadraticModel, solve_quadratic
 from reticent.tables.perturb.movements import Movements, still_cells, with_movements
+from reticent.tables.perturb.rounding import round_controlled
 from reticent.tables.problem import SuppressionProblem
 
 OWNER = "adjustment"
@@ -72,6 +73,7 @@ class AdjustmentWishes(TypedDict, total=False):
     fixed: Mask | None
     largest_change: float | None
     integers: bool
+    step: float | None
     time_limit: float
     progress: Progress
 
@@ -116,6 +118,7 @@ class _Options:
     fixed: Mask | None = None
     largest_change: float | None = None
     integers: bool = False
+    step: float | None = None
     time_limit: float = 60.0
     progress: Progress = silent
 
@@ -132,7 +135,7 @@ def _adjusted(unmoved: SuppressionProblem, movements: Movements | None, share: f
         check_between(largest_change, 0.0, 0.99, name="largest_change", owner=OWNER)
     started = clock.now()
     drawn = movements or Movements.least(unmoved.n_cells)
-    problem = with_movements(unmoved, drawn, share=share, integers=integers)
+    problem = with_movements(unmoved, drawn, share=share, integers=integers, step=options.step)
     weights = np.ones(problem.n_cells) if options.weights is None else options.weights
     space = _Space(problem, weights, options.fixed, largest_change)
     directions = _directions(space, options.signs, drawn)
@@ -156,9 +159,29 @@ def _adjusted(unmoved: SuppressionProblem, movements: Movements | None, share: f
         distance, bound = solution.objective, solution.bound
         status = "optimal" if solution.status is Status.OPTIMAL else "stopped"
     values = np.rint(problem.values + move) if integers else problem.values + move
+    if options.step is not None and not integers:
+        left = max(time_limit - (clock.now() - started), 0.1 * time_limit)
+        values = _in_steps(unmoved, space, values, directions, options.step, left)
+        moved = space.weights * np.abs(values - problem.values)
+        distance = float(
+            {"l1": moved.sum(), "l2": (moved * np.abs(values - problem.values)).sum()}.get(norm, moved.max())
+        )
     _verify(unmoved, values, directions)
     seconds = clock.now() - started
     return Adjusted(values, directions, norm, distance, bound, status, seconds, drawn=movements is not None)
+
+
+def _in_steps(
+    problem: SuppressionProblem, space: "_Space", values: Floats, up: Mask, step: float, time_limit: float
+) -> Floats:
+    """The nearest table of multiples of the step in which everything still adds up and leaves its interval."""
+    least = np.where(problem.primary & up, problem.values + problem.upper_protection, problem.values - space.down)
+    most = np.where(problem.primary & ~up, problem.values - problem.lower_protection, problem.values + space.up)
+    window = (least - problem.tolerance, most + problem.tolerance)
+    try:
+        return round_controlled(values, problem.relations, step, steps=1, time_limit=time_limit, window=window).values
+    except InfeasibleError:
+        return values
 
 
 def largest_total(problem: SuppressionProblem) -> Mask:

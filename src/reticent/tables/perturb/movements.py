@@ -48,14 +48,21 @@ def still_cells(problem: SuppressionProblem, fixed: Mask | None) -> Mask:
 
 
 def with_movements(
-    problem: SuppressionProblem, movements: Movements, *, share: float, integers: bool
+    problem: SuppressionProblem, movements: Movements, *, share: float, integers: bool, step: float | None = None
 ) -> SuppressionProblem:
     """The problem whose levels are the movements that unsafe cells are to make, as far as the bounds leave room.
 
     `share` of what was drawn beyond the level is asked for. No unsafe cell may move by less than a step: one that
-    stands at its bound cannot "leave its interval" towards the bound by staying where it is.
+    stands at its bound cannot "leave its interval" towards the bound by staying where it is. What is printed in a `step`
+    moves by whole steps at least, because printing would else take it back into its interval.
     """
-    step = 1.0 if integers else problem.unit
+    if step is not None:
+        problem = replace(
+            problem,
+            lower_protection=_whole_steps(problem.lower_protection, step),
+            upper_protection=_whole_steps(problem.upper_protection, step),
+        )
+    step = 1.0 if integers else step or problem.unit
     lower = _targets(problem, problem.lower_protection, movements.down * share, step, integers)
     upper = _targets(problem, problem.upper_protection, movements.upward * share, step, integers)
     room_down, room_up = problem.values - problem.lower_bound, problem.upper_bound - problem.values
@@ -67,6 +74,10 @@ def with_movements(
         lower_protection=np.where(problem.primary, lower, 0.0),
         upper_protection=np.where(problem.primary, upper, 0.0),
     )
+
+
+def _whole_steps(levels: Floats, step: float) -> Floats:
+    return np.asarray(np.ceil(levels / step - 1e-6) * step)
 
 
 def _targets(problem: SuppressionProblem, levels: Floats, beyond: Floats, step: float, integers: bool) -> Floats:
