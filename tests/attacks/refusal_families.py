@@ -3,7 +3,8 @@
 Families: `missing` and `missing-2` (wages of all, of men and of women, of firms with several plants, attacked by each firm or by
 each two together), `linked`, `linked-empty` and `linked-undeclared` (counts by a × b and by a × k; the last two hide
 empty cells), `levels-empty` (as `linked-empty`, with fewer levels of a in the second table), `losses-empty` (gains and losses of
-a few people by a × b, attacked by each who is alone in a cell; hides empty cells). Where tables are written, an attacker who has
+a few people by a × b, attacked by each who is alone in a cell; hides empty cells), `weighted` (weighted counts of a few people
+by a × b × c and turnover by b, attacked by each who is alone in a cell). Where tables are written, an attacker who has
 the CSV files counts what they find.
 """
 
@@ -30,7 +31,16 @@ from reticent.tables.rules import PPercent, Threshold
 
 MINIMUM = Threshold(3, protection=20)
 WAGES = ("wages", "of_men", "of_women")
-FAMILIES = ("missing", "missing-2", "linked", "linked-empty", "linked-undeclared", "levels-empty", "losses-empty")
+FAMILIES = (
+    "missing",
+    "missing-2",
+    "linked",
+    "linked-empty",
+    "linked-undeclared",
+    "levels-empty",
+    "losses-empty",
+    "weighted",
+)
 
 
 def written(result: ProtectedTable, folder: Path) -> list[tuple[str, Path]]:
@@ -140,6 +150,37 @@ def losses(rng: np.random.Generator, folder: Path, insiders: Insiders = "exact")
     return found
 
 
+def weighted(rng: np.random.Generator, folder: Path) -> int:
+    """How many unsafe weighted counts of others somebody works out exactly who is alone in a cell."""
+    n = int(rng.integers(4, 16))
+    columns = {name: rng.choice([f"{name}{code}" for code in range(3)], n) for name in "abc"}
+    weight, turnover = rng.choice([1.0, 2.0, 2.5, 7.0], n), rng.integers(1, 200, n)
+    keys = (Variable(name, role=Role.KEY, codes=tuple(f"{name}{code}" for code in range(3))) for name in "abc")
+    schema = Schema((*keys, Variable("t", kind=Kind.NUMERIC), Variable("w", kind=Kind.NUMERIC, role=Role.WEIGHT)))
+    data = Microdata.of(pl.DataFrame({**columns, "t": turnover, "w": weight}), schema)
+    specs = [
+        TableSpec(tuple(map(DimensionSpec, "abc")), weighted=True),
+        TableSpec((DimensionSpec("b"),), response="t", weighted=True),
+    ]
+    result = protect_table(data, specs, rules=(PPercent(15), MINIMUM), time_limit=20)
+    release = read_release(written(result, folder), {})
+    inside = {
+        cell: np.all([columns[name] == code for name, code in cell[1]] or [weight > 0], axis=0)
+        for cell, shown in release.cells.items()
+        if shown.status == "hidden" and cell[0] == "count"
+    }
+    knowledge, found = Knowledge(least={"count": float(weight.min())}), 0
+    bounds = own_bounds(release, knowledge)
+    for person in range(n):
+        alone = {cell: float(weight[person]) for cell, rows in inside.items() if rows[person] and rows.sum() == 1}
+        attack = Attack(release, knowledge, bounds | {cell: (own, own) for cell, own in alone.items()})
+        for cell, rows in inside.items() if alone else ():
+            if 0 < rows.sum() < 3 and not rows[person]:
+                low, high = attack.ends(cell)
+                found += high - low < 1e-6
+    return found
+
+
 def rates(family: str, tables: int) -> Counter[str]:
     """Cases that were refused, were written, and give something away."""
     found: Counter[str] = Counter(refused=0, written=0, broken=0)
@@ -149,6 +190,8 @@ def rates(family: str, tables: int) -> Counter[str]:
             try:
                 if family == "losses-empty":
                     broken = losses(rng, Path(folder))
+                elif family == "weighted":
+                    broken = weighted(rng, Path(folder))
                 elif family.startswith("missing"):
                     broken = missing(rng, 2 if family.endswith("2") else 1, Path(folder))
                 else:

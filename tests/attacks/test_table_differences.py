@@ -4,11 +4,13 @@ import polars as pl
 import pytest
 
 from attacks.difference_families import attacked
+from reticent.base.errors import NotProtectedError
 from reticent.data.microdata import Microdata
 from reticent.data.published_table import HIDDEN
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.jobs.protect_table import protect_table
+from reticent.tables.methods import PrimaryOnly
 from reticent.tables.request import Attacker
 from reticent.tables.rules import PPercent, Threshold
 
@@ -63,3 +65,11 @@ def test_what_was_given_away_before_refuses_nothing() -> None:
         people(), [total, *SPECS], rules=(Threshold(1),), earlier={1: tables[0], 2: tables[1]}, time_limit=60
     )
     assert run.exposed == ()
+
+
+def test_a_pattern_that_leaves_a_person_known_is_not_held() -> None:
+    run = protect_table(people(), SPECS, rules=RULES, method=PrimaryOnly(), accept_exposed=True)
+    assert run.state == "not held"
+    assert {run.table.name_of(cell) for cell in run.exposed} == {"above 65 × Total", "Total × above 64"}
+    with pytest.raises(NotProtectedError, match="recovers 1 cell too closely"):
+        run.require()

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from attacks.file_reader import Attack, Knowledge, own_bounds, read_release
-from attacks.refusal_families import losses
+from attacks.refusal_families import FAMILIES, losses, weighted
 from reticent.data.microdata import Microdata
 from reticent.data.relations import Relations
 from reticent.data.schema import Kind, Role, Schema, Variable
@@ -170,6 +170,12 @@ def test_a_table_with_fewer_levels_beside_it_says_nothing_new(tmp_path: Path) ->
 def test_gains_and_losses_of_few_people_are_written(number: int, insiders: Insiders, tmp_path: Path) -> None:
     # who is alone in a row and in a column knows that nobody else is there, whatever is published
     assert losses(np.random.default_rng([number, 6]), tmp_path, insiders) == 0
+
+
+@pytest.mark.parametrize("number", [7, 10])
+def test_the_person_of_several_weighted_counts_is_one_person(number: int, tmp_path: Path) -> None:
+    # the cells by b had the person's name from turnover by b, the others of the same person had not
+    assert weighted(np.random.default_rng([number, FAMILIES.index("weighted")]), tmp_path) == 0
 
 
 def test_codes_that_add_up_only_together_do_not_make_people_one_respondent() -> None:

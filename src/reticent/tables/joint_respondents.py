@@ -37,7 +37,10 @@ def sole_respondents(parts: Sequence[Part], rows: TieRows, extra: int) -> Ints |
 
 
 def _with_names(who: Ints, parts: Sequence[Part]) -> Ints:
-    """The same, where cells without names have the number of a cell of the same codes: of one that has a name if there is one."""
+    """The same, where cells without names have the number of a cell of the same codes: of one that has a name if there is one.
+
+    All cells without names that have one respondent keep one.
+    """
     _, _, number = same_codes([system for system, _ in parts])
     starts = starts_of([system for system, _ in parts])
     known = np.full(int(number.max(initial=-1)) + 1, -1, dtype=np.int64)
@@ -47,7 +50,16 @@ def _with_names(who: Ints, parts: Sequence[Part]) -> Ints:
         by_name[cells] = parts[at][1].respondent is not None
         alone = cells[who[cells] >= 0]
         known[number[alone]] = who[alone]
-    return np.where(by_name | (who < 0), who, known[number])
+    unnamed = np.flatnonzero(~by_name & (who >= 0))
+    found = dict(zip(who[unnamed].tolist(), who[unnamed].tolist(), strict=True))
+    found |= {
+        own: name
+        for own, name in zip(who[unnamed].tolist(), known[number[unnamed]].tolist(), strict=True)
+        if own != name
+    }
+    joint = who.copy()
+    joint[unnamed] = [found[own] for own in who[unnamed].tolist()]
+    return joint
 
 
 def _of_differences(who: Ints, parts: Sequence[Part], rows: TieRows, extra: int) -> Ints:

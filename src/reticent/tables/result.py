@@ -98,11 +98,26 @@ class ProtectedTable:
 
     @property
     def exposed(self) -> tuple[int, ...]:
-        """Cells that the attacker recovers too closely, that sole respondents of a cell find, or that are in an unsafe sum
-        that is known.
+        """Cells that the attacker recovers too closely, that sole respondents of a cell find, that are in an unsafe sum
+        that is known, or whose difference is known and unsafe.
         """
         summed = {cell for group in self.sums for cell in group if self.problem.primary[cell]}
-        return tuple(sorted({int(cell) for cell in self.audit.exposed_cells} | self._lost_inside | summed))
+        found = {int(cell) for cell in self.audit.exposed_cells}
+        return tuple(sorted(found | self._lost_inside | summed | self._subtracted))
+
+    @property
+    def _subtracted(self) -> set[int]:
+        """Cells of this response that leave an unsafe rest which everybody knows."""
+        whole = self.whole
+        if whole is None or whole.joint is None:
+            return set()
+        span, relations = whole.joint.span(self.number), whole.problem.relations
+        start, rows, _ = relations.by_cell
+        rests = [int(cell) for cell in whole.audit.exposed_cells if cell >= whole.joint.n_cells]
+        behind = {
+            int(cell) for rest in rests for row in rows[start[rest] : start[rest + 1]] for cell in relations.row(row)[0]
+        }
+        return set(_within(sorted(behind), span))
 
     @property
     def _lost_inside(self) -> set[int]:
