@@ -204,7 +204,7 @@ class AuditedMode:
 
     @cached_property
     def _equations(self) -> EquationWatch:
-        return EquationWatch(self.setting, self._auditor_of)
+        return EquationWatch(self.setting, self._auditors, self._auditor_of)
 
     @cached_property
     def _repeated(self) -> RepeatedWatch:

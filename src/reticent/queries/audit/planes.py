@@ -6,7 +6,8 @@ Whoever follows the equation has no unknown of their own for its last response: 
 the sums of all its responses are rows of one system, and no combination of them may rest on too few respondents.
 
 Equations that share a response are one system: if tax is a fifth of income, sums of tax take the place of those of income.
-So are lines beside them: for those without rent, income is pay.
+So are lines beside them: for those without rent, income is pay. Of products not all that an equation connects are released
+(`tied_products`).
 """
 
 import math
@@ -21,6 +22,7 @@ from reticent.base.arrays import Ints
 from reticent.kernels.grouping import group_columns
 from reticent.queries.audit.auditor import Auditor
 from reticent.queries.audit.common import Resting, weighted
+from reticent.queries.audit.tied_products import TiedProducts
 from reticent.queries.canonical import Universe
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Fixed, Whole
@@ -142,10 +144,13 @@ class EquationWatch:
     """All equations of up to four variables that most records follow, or most of a code, and not all."""
 
     setting: Setting
+    auditors: Mapping[tuple[str, ...], Auditor]
     auditor_of: Callable[[tuple[str, ...]], Auditor]
 
     def check(self, key: tuple[str, ...], row: LinearRow) -> StaffReason | None:
-        """Whether a sum of a response tells too much with those of the responses that an equation ties it to."""
+        """Whether a sum of a response, or of products, tells too much with those of the responses that an equation ties."""
+        if len(key) == 2:
+            return self._check_products(key)
         for equation in self._equations if len(key) == 1 else ():
             try:
                 safe = key[0] not in equation.names or equation.safe(row, key[0])
@@ -157,6 +162,19 @@ class EquationWatch:
                 )
         return None
 
+    def _check_products(self, key: tuple[str, ...]) -> StaffReason | None:
+        """Whether all products of a response with what an equation connects would be released."""
+        released = [own for own, auditor in self.auditors.items() if len(own) == 2 and auditor.rank()]
+        numeric, told = {*self.setting.universe.numeric}, self.setting.universe.told_by_filters
+        # with a factor that filters determine they are plain sums with weights, and old values have systems of their own
+        products = {frozenset(own) for own in (key, *released) if {*own} <= numeric and not any(map(told, own))}
+        for tied in self._products if frozenset(key) in products else ():
+            if tied.enough(products, frozenset(key)):
+                return StaffReason(
+                    "values", f"{' and '.join(tied.names)}: their products are about those who are not tied"
+                )
+        return None
+
     def back(self) -> None:
         """Forget the rows that were taken back."""
         for equation in self.__dict__.get("_equations", ()):
@@ -164,21 +182,30 @@ class EquationWatch:
 
     @cached_property
     def _equations(self) -> list[Equation]:
-        return list(self._found())
-
-    def _found(self) -> Iterator[Equation]:
-        universe = self.setting.universe
-        relations = self._relations()
-        connected = universe.linked_by(tuple(each.names for each in relations))
-        for names in dict.fromkeys(connected.values()):
-            own = [each for each in relations if each.names[0] in names]
-            if all(each.tie for each in own) or (len(own) == 1 and own[0].a_line):
-                continue  # tied responses are released together, and lines have a system of their own
+        found = []
+        for names, own in self._groups:
             auditors = {name: self.auditor_of((name,)) for name in names}
             stream = self.setting.secret.stream("equations:" + "*".join(names))
-            found = _equation(universe, names, own, auditors, stream)
-            if found.columns.n_columns:
-                yield found
+            found.append(_equation(self.setting.universe, names, own, auditors, stream))
+        return [equation for equation in found if equation.columns.n_columns]
+
+    @cached_property
+    def _products(self) -> list[TiedProducts]:
+        return [TiedProducts.of(names, own) for names, own in self._groups]
+
+    @cached_property
+    def _groups(self) -> list[tuple[tuple[str, ...], list[Relation]]]:
+        """Responses that equations connect, with these."""
+        relations = self._relations()
+        connected = self.setting.universe.linked_by(tuple(each.names for each in relations))
+        groups = [
+            (names, [each for each in relations if each.names[0] in names])
+            for names in dict.fromkeys(connected.values())
+        ]
+        # tied responses are released together, and lines have a system of their own
+        return [
+            (n, own) for n, own in groups if not all(each.tie for each in own) and not (len(own) == 1 and own[0].a_line)
+        ]
 
     def _relations(self) -> list[Relation]:
         """All equations that most records follow, or most of a code, of those with a value missing, or of who has none yet."""
