@@ -116,6 +116,31 @@ def test_values_exchanged_within_a_region_tell_it(how: str) -> None:
         run.release()
 
 
+def scores(seed: int, moved: Sequence[str]) -> tuple[rt.FileRun, int]:
+    """Two scores from 0 to 99, exchanged apart within a region; and the people whom both together find."""
+    draw = np.random.default_rng([seed, 1])
+    frame = (
+        people(seed).drop("income", "rent").with_columns(x=draw.integers(0, 100, 1_200), y=draw.integers(0, 100, 1_200))
+    )
+    within = REGION if moved else ()
+    steps = [mask.Swap(("x",), rate=90, within=within), mask.Swap(("y",), rate=90, within=within), RECODE]
+    run = rt.load(frame, keys=KEYS).protect(steps, secret=SECRET, most=0.34)
+    shown = run.release(accept_risk="to show the attack").to_frame()
+    owners = {name: frame.group_by(name).agg("region").rows_by_key(name) for name in "xy"}
+    possible = Counter[tuple[str, str, str]]()
+    for half, sex, age, x, y in shown.select(*KEYS, "x", "y").rows():
+        both = set(owners["x"][x][0][0]) & set(owners["y"][y][0][0])
+        possible.update((sex, age, region) for region in both if HALVES[region] == half)
+    return run, sum(0 < possible[sex, age, region] < 3 for region, sex, age in frame.select(KEYS).rows())
+
+
+def test_two_numbers_that_few_people_share_tell_it_together() -> None:
+    run, people_found = scores(0, REGION)
+    assert people_found > 0
+    assert str(run.verdict["recount"].state) == "not judged"
+    assert str(scores(0, ())[0].verdict["recount"].state) == "held"
+
+
 @pytest.mark.parametrize("how", EVERYWHERE)
 def test_values_exchanged_everywhere_tell_nothing(how: str) -> None:
     verdict = protected(people(2), how).verdict["recount"]
@@ -141,3 +166,9 @@ if __name__ == "__main__":
             if how in WITHIN:
                 total["people found"] += found(frame, run)
         sys.stdout.write(f"{how}: {dict(total)}\n")
+    found_by_two, states = 0, Counter[str]()
+    for seed in range(int(sys.argv[1]) if len(sys.argv) > 1 else 20):
+        run, people_found = scores(seed, REGION)
+        found_by_two += people_found
+        states[f"recount {run.verdict['recount'].state}"] += 1
+    sys.stdout.write(f"two scores: {dict(states)}, people found {found_by_two}\n")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reticent.microdata.risk.outside_key import View
+from reticent.microdata.risk.outside_view import View
 
 
 @pytest.mark.parametrize("many", [40, 4_000])

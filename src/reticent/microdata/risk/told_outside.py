@@ -17,7 +17,8 @@ from reticent.base.words import counted
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.microdata.risk.known import known_variables
-from reticent.microdata.risk.outside_key import By, Moved, OutsideKey
+from reticent.microdata.risk.outside_key import By, OutsideKey
+from reticent.microdata.risk.outside_view import Moved
 from reticent.microdata.risk.recount import Fit, is_near, numbered
 from reticent.microdata.risk.restored import ALONE, RANGES_WORK
 from reticent.microdata.risk.restored_sources import in_text_order, paired_orders
