@@ -147,6 +147,9 @@ def _bounds(cell: Cell, shown: Shown, release: Release, known: Knowledge) -> tup
         # nobody is ever counted as somebody, and no more than `largest` are added or left out
         low = max(1.0, shown.value - known.largest) if shown.value > 0 else 0.0
         return low, shown.value + known.largest
+    if known.method == "resample" and cell[0] in known.counts:
+        # as many respondents as there are were drawn, from cells with somebody in them
+        return (shown.value, shown.value) if not cell[1] else (min(1.0, shown.value), math.inf)
     if known.method == "adjust" and not cell[1] and cell not in known.unsafe:
         return shown.value, shown.value  # the largest total keeps its value, unless it is unsafe itself
     if known.method == "adjust" and known.change and cell not in known.unsafe:

@@ -11,6 +11,7 @@ import pytest
 
 from attacks.file_reader import Attack, Knowledge, own_bounds, read_release
 from attacks.refusal_families import FAMILIES, losses, weighted
+from reticent.base.errors import InfeasibleError
 from reticent.data.microdata import Microdata
 from reticent.data.relations import Relations
 from reticent.data.schema import Kind, Role, Schema, Variable
@@ -131,6 +132,16 @@ def test_who_is_listed_is_somebody_in_linked_tables_too(tmp_path: Path) -> None:
         n = sum(all(row["abk".index(name)] == code for name, code in cell[1]) for row in rows)
         if shown.status == "hidden" and 0 < n < 3:
             assert attack.ends(cell)[1] >= 3
+
+
+def test_a_refusal_says_that_empty_cells_need_not_be_hidden() -> None:
+    # nobody of b0 or c0 can be in a0, as the records say which codes go together: that a0 is empty there cannot be hidden
+    rows = [("a0", "b2", "c1"), ("a0", "b2", "c2"), ("a1", "b0", "c2"), ("a1", "b1", "c1"), ("a1", "b1", "c2")]
+    rows += [("a1", "b2", "c0")] * 3
+    codes = {"a": ("a0", "a1"), "b": ("b0", "b1", "b2"), "k": ("c0", "c1", "c2")}
+    with pytest.raises(InfeasibleError, match="say hide_empty = false"):
+        linked(rows, codes, hide_empty=True)
+    assert linked(rows, codes, hide_empty=False).exposed == ()
 
 
 @pytest.mark.parametrize("hide_empty", [False, True])

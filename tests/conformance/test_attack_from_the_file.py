@@ -216,7 +216,7 @@ def unreported(run: Run, number: int) -> list[str]:
     """Cells that the reader determines and the run's report does not name."""
     reported = run.reported()
     found = []
-    for cell in run.unsafe if run.known.method in ("small-counts", "suppression") else run.truth:
+    for cell in run.unsafe if run.known.method in ("small-counts", "resample", "suppression") else run.truth:
         low, high = run.attack.ends(cell)
         if high - low < SLACK and run.truth[cell].value and name_of(cell) not in reported:
             found.append(f"{number}: {name_of(cell)} determined and not reported")

@@ -46,9 +46,10 @@ def explain_infeasible(problem: SuppressionProblem) -> InfeasibleError:
         if cut is not None:
             blocking.update(blocking_cells(problem, cut).tolist())
     if not blocking:
+        marked = "say hide_empty = false, " if problem.hides_empty else ""
         return InfeasibleError(
             f"Suppression: {len(lost)} primary cells cannot be protected (cells {{cells}}), whatever is hidden: the relations "
-            "and what is known of other cells give them away. Lower their levels, or leave a table or a response out.",
+            f"and what is known of other cells give them away. Lower their levels, {marked}or leave a table or a response out.",
             cells=tuple(int(c) for c in lost),
         )
     return InfeasibleError(
