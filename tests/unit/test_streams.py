@@ -230,3 +230,19 @@ def test_a_query_log_without_a_place_for_the_drawn_secret_is_refused(tmp_path: P
     )
     with pytest.raises(PlanError, match="name a summary, or give"):
         run_log_plan(read_log_plan(tmp_path / "plan.toml"))
+
+
+@pytest.mark.parametrize("text", ["sex;age\nf;20\nm;31", "[1]\n", "\n", "", "[" * 50_000 + "\n", "\x00\ud7ff"])
+def test_a_file_of_anything_else_is_no_state_file_and_stays_as_it_is(text: str, tmp_path: Path) -> None:
+    """Its last line was cut off, and the rest ended in an error of Python."""
+    place = tmp_path / "people.csv"
+    place.write_text(text, encoding="utf-8")
+    with pytest.raises(PlanError, match=r"people\.csv belongs to another exploration .* or is no state file"):
+        explore(
+            survey(),
+            (Candidate("rounded", (method_of("round", 1),)),),
+            settings=ExploreSettings(draws=1),
+            secret=5,
+            state=place,
+        )
+    assert place.read_text(encoding="utf-8") == text

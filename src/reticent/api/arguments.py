@@ -63,7 +63,7 @@ def marks_of(separator: str | None, decimal: str | None, keep_formulas: bool) ->
 
 
 OF_RUNS = dict.fromkeys(
-    ("to_frame", "write", "public_report"),
+    ("to_frame", "write", "public_report", "masked", "file"),
     " It is confidential: release() gives what may leave, and confidential_frame() the true values.",
 )
 """What to use instead of names that a confidential run does not have."""

@@ -173,7 +173,7 @@ class Receipt:
         try:
             plain = json.loads(text)
             return cls(str(plain["nonce"]), str(plain["request"]), str(plain["key"]), plain["used"] is True)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise DataError("delegate: the receipt cannot be read; make a new request.") from None
 
 

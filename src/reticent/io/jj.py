@@ -229,7 +229,7 @@ def read_ids(suppressed: str | Sequence[int]) -> list[int]:
     if text.lstrip().startswith("{"):
         try:
             return [int(i) for i in json.loads(text)["suppressed"]]
-        except (ValueError, KeyError, TypeError) as err:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as err:
             raise DataError("audit: the JSON file of --suppressed has no list of ids under 'suppressed'.") from err
     try:
         return [int(i) for i in re.split(r"[\s,;]+", text.strip()) if i]

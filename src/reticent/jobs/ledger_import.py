@@ -141,7 +141,7 @@ def _recorded(plan: Plan) -> tuple[dict[str, Any], ...]:
         steps = json.loads(plan.find(plan.output.summary).read_text(encoding="utf-8"))["steps"]
         found = tuple(dict(step["facts"]) for step in steps)
         named = [step["method"] for step in steps]
-    except (ValueError, KeyError, TypeError, OSError) as err:
+    except (ValueError, KeyError, TypeError, OSError, RecursionError) as err:
         raise DataError(f"{plan.output.summary}: it is not a summary of a run of this program.") from err
     if named != [step.name for step in plan.steps]:
         raise DataError(f"{plan.output.summary}: it is the summary of other steps than those of the plan.")

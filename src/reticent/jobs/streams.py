@@ -59,7 +59,7 @@ def _recorded(summary: Path) -> int | None:
     """The version that a summary names; version 0.1.0 named none. None: the file is no summary of a run."""
     try:
         found: Any = json.loads(summary.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(found, dict):
         return None

@@ -9,8 +9,9 @@ choosing it, and holds only if `protect` would let each of these go. Everything 
 import hashlib
 import json
 import multiprocessing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -354,13 +355,11 @@ class _Memory:
             return cls(None, {})
         done: dict[tuple[int, str], dict[str, Any]] = {}
         if path.exists():
-            lines = list(_complete_lines(path))
-            if not lines or lines[0].get("exploration") != fingerprint:
-                raise PlanError(
-                    f"explore: {path.name} belongs to another exploration (data, candidates, settings, "
-                    "secret or random streams differ). Give another state file, or remove this one to start again."
-                )
-            done = {(int(line["candidate"]), str(line["draw"])): line["found"] for line in lines[1:]}
+            whole = path.read_bytes()
+            complete = whole[: whole.rfind(b"\n") + 1]  # a run that was killed can leave half of the last line
+            done = _done(complete, fingerprint, path.name)
+            if complete != whole:
+                path.write_bytes(complete)
         else:
             path.write_text(json.dumps({"exploration": fingerprint}) + "\n", encoding="utf-8")
         return cls(path, done)
@@ -372,14 +371,17 @@ class _Memory:
                 file.write(json.dumps({"candidate": task[0], "draw": task[1], "found": found}) + "\n")
 
 
-def _complete_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines that can be read; a run that was killed can leave half of the last one, which is cut off."""
-    text = path.read_text(encoding="utf-8")
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        path.write_text(whole, encoding="utf-8")
-    for line in whole.splitlines():
-        yield json.loads(line)
+def _done(lines: bytes, fingerprint: str, name: str) -> dict[tuple[int, str], dict[str, Any]]:
+    """What a state file has of this exploration; a file of anything else is refused as it is."""
+    found: list[Any] = []
+    with suppress(ValueError, RecursionError):
+        found = [json.loads(line) for line in lines.splitlines()]
+    if not found or not isinstance(found[0], dict) or found[0].get("exploration") != fingerprint:
+        raise PlanError(
+            f"explore: {name} belongs to another exploration (data, candidates, settings, "
+            "secret or random streams differ), or is no state file. Give another state file, or remove this one to start again."
+        )
+    return {(int(line["candidate"]), str(line["draw"])): line["found"] for line in found[1:]}
 
 
 def _run_all(

@@ -71,7 +71,7 @@ def protect_data(data: Microdata, steps: Sequence[MaskingMethod], **wishes: Unpa
 
     The publishable file (`run.result.file`) is given out only if the verdict allows it.
     """
-    check_options(wishes, FileWishes.__annotations__, owner="protect_file")
+    check_options(wishes, FileWishes.__annotations__, owner="protect")
     started, secret, progress = clock.peek(), wishes.get("secret"), wishes.get("progress", silent)
     keep_order = wishes.get("keep_order", False)
     settings = _settings(wishes.get("risk"), wishes.get("most"), wishes.get("accept_risk"))
@@ -79,7 +79,7 @@ def protect_data(data: Microdata, steps: Sequence[MaskingMethod], **wishes: Unpa
     check_needs(data, steps)
     rules = read_rules(wishes.get("edits", ()), data.schema)
     check_input(data, rules)
-    source = release_secret(secret, test=wishes.get("test_secret", False), owner="protect_file")
+    source = release_secret(secret, test=wishes.get("test_secret", False), owner="protect")
     keys = recount_keys(data, settings)
     data.schema.require(settings.known, owner="[risk] known")
     progress(0.0, "risk before")
@@ -134,7 +134,7 @@ def _settings(risk: RiskSection | None, most: float | None, accept_risk: str | N
     settings = risk or RiskSection()
     for name, value in (("most", most), ("accept_risk", accept_risk)):
         if value is not None and getattr(settings, name) is not None:
-            raise ParameterError(f"protect_file: {name} is given twice, directly and in risk; give it once.")
+            raise ParameterError(f"protect: {name} is given twice, directly and in risk; give it once.")
     if most is not None:
         settings = replace(settings, most=most)
     return settings if accept_risk is None else replace(settings, accept_risk=accept_risk)

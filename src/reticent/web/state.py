@@ -130,7 +130,7 @@ class TextState:
             kept = json.loads(self._history.read_text(encoding="utf-8"))
             versions = [_Version(str(one["text"]), str(one["what"])) for one in kept["versions"]]
             at = int(kept["at"])
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return [], 0
         return (versions, at) if 0 <= at < len(versions) else ([], 0)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from reference.tables import crossed, flat, nested
+from reticent.base.errors import DataError
 from reticent.tables.attack import audit
 from reticent.tables.attack.certificate import make_certificate
 from reticent.tables.attack.verify import verify, verify_file
@@ -111,3 +112,18 @@ def test_large_values_and_movements_that_are_not_whole_at_once(level: float) -> 
     assert found.sound
     assert set(found.proved) == set(np.flatnonzero(primary).tolist())
     assert len(found.proved) > 10
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[data]\n", "[1, 2]", "3", "null", "{}x", "[" * 100_000, "9" * 6_000, '{"format": "reticent-certificate-1"}',
+        '{"format": "reticent-certificate-1", "values": [Infinity], "lower": [0], "upper": [1], "hidden": []}',
+        '{"format": "reticent-certificate-1", "values": [1], "lower": [0], "upper": [2], "hidden": [0], "movements": [], '
+        '"relations": {"indptr": [0, 1], "cells": [7], "coefs": [1]}, "needs": {}}',
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_certificate_gets_a_sentence(text: str, tmp_path: Path) -> None:
+    (tmp_path / "proof.json").write_text(text, encoding="ascii")
+    with pytest.raises(DataError, match="proof.json is not a certificate, or it is damaged"):
+        verify_file(tmp_path / "proof.json")

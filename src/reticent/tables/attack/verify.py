@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reticent.base.errors import DataError
+
 FORMAT = "reticent-certificate-1"
 
 
@@ -32,7 +34,13 @@ class Verification:
 
 def verify_file(path: Path) -> Verification:
     """Verify a certificate file."""
-    return verify(json.loads(Path(path).read_text(encoding="ascii")))
+    try:
+        return verify(json.loads(Path(path).read_text(encoding="ascii")))
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as err:
+        raise DataError(
+            f"verify: {Path(path).name} is not a certificate, or it is damaged. `reticent audit FILE --certificate PROOF.json` "
+            "writes one."
+        ) from err
 
 
 def verify(certificate: Mapping[str, Any]) -> Verification:
