@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`reticent open`: the workbench in a browser, on this machine only."""
 
+import gc
 from pathlib import Path
 
 import typer
@@ -20,6 +21,8 @@ def open_workbench(
 ) -> None:
     """Open the workbench: describe, plan, protect and attack in a browser; each click is a line of the plan file."""
     need("fastapi", extra="workbench", purpose="the workbench")
+    gc.disable()  # nothing of what modules make is garbage, and finding that out takes a sixth of the start
     from reticent.workbench.server import serve
 
+    gc.enable()
     serve(target, say=typer.echo, port=port, browser=browser)
