@@ -6,27 +6,33 @@ What is published of both tells of those who are in the one and not in the other
 - `groups`: the same, the groups as two variables of the records;
 - `flags`: who is employed, and who is active (employed or seeking work), each a variable;
 - `missing`: region, and district, which some do not have;
-- with `-sums` turnover instead of counts.
+- with `-sums` turnover instead of counts;
+- `ledger`, `ledger-sums`: `groups`, each table released by itself, one after another, with one ledger.
 
 Each is crossed by sex in every other case. The attacker knows which codes lie within others, and has the published tables.
 """
 
+import hashlib
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise, product
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from reticent.base.errors import InfeasibleError
+from reticent.base.errors import InfeasibleError, NotProtectedError
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.published_table import EMPTY, HIDDEN, PublishedTable
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
+from reticent.io.published import read_published_table
 from reticent.jobs.protect_table import protect_table
+from reticent.jobs.release import release_plan
 from reticent.tables.rules import PPercent, Threshold
 
 AGES = 8
@@ -98,11 +104,41 @@ def published(
     return protect_table(data, specs, rules=rules, time_limit=60).published
 
 
+def released(family: str, codings: tuple[Codes, Codes], people: Sequence[tuple[int, int, int]]) -> list[PublishedTable]:
+    """The two tables of a case, as a ledger releases them one after another."""
+    response = 'response = "t"' if family.endswith("-sums") else ""
+    rules = '{ rule = "threshold", minimum = 3 }' + (', { rule = "p-percent", p = 15 }' if response else "")
+    names = [{kind: code for code, kinds in own.items() for kind in kinds} for own in codings]
+    rows = [f"{at},{names[0][kind]},{names[1][kind]},{t}" for at, (kind, _, t) in enumerate(people)]
+    schema = '[[variable]]\nname = "id"\nrole = "identifier"\n[[variable]]\nname = "t"\nkind = "numeric"\n'
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / "office.key").write_text(hashlib.sha256(b"office").hexdigest())
+        (folder / "people.csv").write_text("\n".join(["id,one,two,t", *rows]) + "\n")
+        keys = (
+            f'[[variable]]\nname = "{name}"\nrole = "key"\ncodes = {list(own)}\n'
+            for name, own in zip(("one", "two"), codings, strict=True)
+        )
+        (folder / "people.toml").write_text(schema + "".join(keys))
+        for name in ("one", "two"):
+            plan = (
+                '[data]\npath = "people.csv"\nschema = "people.toml"\nsecret = "office.key"\n'
+                f'[table]\ndimensions = ["{name}"]\n{response}\nrules = [{rules}]\n'
+                f'[output]\npath = "{name}.csv"\n[ledger]\npath = "people.ledger"\nname = "{name}"\n'
+            )
+            (folder / f"{name}-plan.toml").write_text(plan)
+            release_plan(folder / f"{name}-plan.toml")
+        return [read_published_table(folder / f"{name}.csv") for name in ("one", "two")]
+
+
 def attacked(family: str, number: int) -> Counter[str]:
     """The unsafe differences of a case, and those that are known exactly."""
+    ledger = family.startswith("ledger")
     n, codings, people, crossed = drawn(family, number)
+    crossed = crossed and not ledger
+    tables = released(family, codings, people) if ledger else published(family, n, codings, people, crossed=crossed)
     cells: list[tuple[NDArray[np.float64], str]] = []
-    for own, table in zip(codings, published(family, n, codings, people, crossed=crossed), strict=True):
+    for own, table in zip(codings, tables, strict=True):
         for code, state in zip(table.codes, table.status, strict=True):
             kinds = frozenset(range(n)) if code[0] == "Total" else own.get(code[0])
             kinds = frozenset(range(n)) - frozenset().union(*own.values()) if kinds is None else kinds
@@ -137,7 +173,7 @@ def rates(family: str, plans: int) -> Counter[str]:
     for number in range(plans):
         try:
             one = attacked(family, number)
-        except InfeasibleError:
+        except (InfeasibleError, NotProtectedError):
             found["refused"] += 1
             continue
         found.update(one)
@@ -146,6 +182,6 @@ def rates(family: str, plans: int) -> Counter[str]:
 
 
 if __name__ == "__main__":
-    for chosen in sys.argv[2:] or FAMILIES:
+    for chosen in sys.argv[2:] or (*FAMILIES, "ledger", "ledger-sums"):
         sys.stdout.write(f"{chosen}: {dict(rates(chosen, int(sys.argv[1])))}\n")
         sys.stdout.flush()
