@@ -40,18 +40,19 @@ def test_implied_rows_classes_and_pairs_are_those_of_the_reference(history: tupl
         span.add(vector)
         classes = found.partition.class_of
         units = set(found.unit_candidates().tolist())
-        pairs = set(found.pair_candidates())
+        pairs, triples = set(found.pair_candidates()), set(found.triple_candidates())
         for chosen in itertools.chain(
             itertools.combinations(range(found.partition.n_classes), 1),
             itertools.combinations(range(found.partition.n_classes), 2),
+            itertools.combinations(range(found.partition.n_classes), 3),
         ):
             members = np.isin(np.arange(found.partition.n_classes), chosen)
             implied = span.contains(np.isin(classes, chosen).astype(int))
             assert (space.implied(members, found) is not None) == implied
             if len(chosen) == 1:
                 assert (chosen[0] in units) == implied
-            elif not set(chosen) & units:
-                assert (chosen in pairs) == implied
+            elif not set(chosen) & units and not any(set(pair) < set(chosen) for pair in pairs):
+                assert (chosen in pairs | triples) == implied
         space.accept(found)
     assert space.rank == len(span.rows)
 

@@ -132,7 +132,7 @@ class Policy(Parameters):
             "help": "percent of a value that must stay open on both sides, given the bounds",
         },
     )
-    unions: int = field(default=2, metadata={"min": 1, "max": 2, "help": "most classes in an inferred sensitive set"})
+    unions: int = field(default=2, metadata={"min": 1, "max": 3, "help": "most classes in an inferred sensitive set"})
     dimension: int = field(
         default=3, metadata={"min": 0, "max": 3, "help": "most filters of the tables whose unsafe cells are watched"}
     )

@@ -120,6 +120,25 @@ class Proposal:
             pairs += [(min(i, j), max(i, j)) for i in alike[low].tolist() for j in alike[~low].tolist()]
         return sorted((i, j) for i, j in pairs if all((int(h[i]) + int(h[j])) % PRIME == 0 for h in self.null))
 
+    def triple_candidates(self) -> list[tuple[int, int, int]]:
+        """Three classes whose joint total may be implied while neither one nor two of them are; cost grows with their square."""
+        prime = np.uint64(PRIME)
+        usable = np.flatnonzero(self.null[0])
+        usable = usable[np.argsort(self.null[0][usable], kind="stable")]
+        values = self.null[0][usable]
+        found: list[tuple[int, int, int]] = []
+        for i in range(len(usable)):
+            both = (values[i] + values[i + 1 :]) % prime
+            third = prime - both
+            start, end = (np.searchsorted(values, third, side=side) for side in ("left", "right"))
+            for near in np.flatnonzero((start < end) & (both != 0)).tolist():
+                j = i + 1 + near
+                found += [(i, j, k) for k in range(max(int(start[near]), j + 1), int(end[near]))]
+        named = (sorted(int(usable[at]) for at in chosen) for chosen in found)
+        return sorted(
+            (i, j, k) for i, j, k in named if all((int(h[i]) + int(h[j]) + int(h[k])) % PRIME == 0 for h in self.null)
+        )
+
     def proportional(self, chosen: Ints) -> list[Ints]:
         """Groups of the chosen classes of which any two may have an implied combination: one total tells the others."""
         first, second = self.null[0], self.null[1]

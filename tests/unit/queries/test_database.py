@@ -332,6 +332,24 @@ def test_families_and_pairs_are_protected_as_sums_of_classes(tmp_path: Path) -> 
     assert verdicts == {"classes": [True, True, True], **{key: [True, True, False] for key in watched}}
 
 
+def test_unions_of_three_classes_are_watched_if_the_policy_says_so(tmp_path: Path) -> None:
+    """One of each of three ages is department a; no two of them are inferable together."""
+    table = frame(30).with_columns(
+        pl.Series("dept", ["a"] * 3 + ["b"] * 27), pl.Series("age", [20, 21, 22] + [24] * 9 + [25] * 9 + [26] * 9)
+    )
+    queries = ("age IN (20, 24)", "age IN (21, 25)", "age IN (22, 26)", "dept = 'b'")
+    last = {}
+    for unions in (2, 3):
+        folder = tmp_path / str(unions)
+        folder.mkdir()
+        facts = {"minimum": 2, "dominance": (3, 99), "dimension": 0, "unions": unions}
+        db = make(folder, table, Policy(**{**POLICY.__dict__, **facts}))
+        results = [db.ask(f"SELECT SUM(pay) FROM data WHERE {text}", user="u") for text in queries]
+        assert all(isinstance(result, Answer) for result in results[:-1])
+        last[unions] = isinstance(results[-1], Answer)
+    assert last == {2: True, 3: False}
+
+
 def test_responses_tied_by_an_equation_are_judged_together(tmp_path: Path) -> None:
     """pay in one currency for everybody, in another for everybody but one: the difference is that one's pay."""
     table = frame().with_columns(

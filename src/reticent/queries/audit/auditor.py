@@ -204,6 +204,8 @@ class Auditor:
         candidates: list[tuple[int, ...]] = [(int(j),) for j in proposal.unit_candidates()]
         if self.unions > 1:
             candidates += proposal.pair_candidates()
+        if self.unions > 2:
+            candidates += proposal.triple_candidates()
         for chosen in candidates:
             signature = tuple((j, int(partition.size[j])) for j in chosen)
             if signature in self._safe:

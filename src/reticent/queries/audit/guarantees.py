@@ -9,17 +9,20 @@ EXACT = ModeGuarantee(
     "in the same way.",
     (
         "Few respondents: no combination of answers, with any factors, rests on fewer respondents than the minimum, so that "
-        "(with a minimum of 3 or more) nobody who has one or several records among them computes another.",
+        "(with a minimum of 3 or more) nobody who has one or several records among them computes another. What a search cannot "
+        "decide within its steps is refused.",
         "Dominance and p percent: no total that is dominated or breaks the p percent rule follows by linear algebra, if it is "
-        "the total of a class, of a union of two classes, of a cell of a table of up to three filters (or of a named family), or "
-        "an answered total that did not follow from earlier answers less its answered parts.",
+        "the total of a class, of a union of up to `unions` classes (two, if the policy does not say), of a cell of a table of "
+        "up to `dimension` filters (three, if the policy does not say) or of a named family, or an answered total that did not "
+        "follow from earlier answers less its answered parts.",
         "Known bounds: with the bounds that the policy calls known, and the bins of a response that is a filter with cutpoints, "
         "neither sums nor sums of squares fix a value or narrow an unsafe class below its interval; nor do they fix one for "
         "somebody who also uses their own values (in whole numbers while there are at most 40 classes, and not where records "
         "stay in an engine).",
         "Products: sums of products are judged as the sums over values that they are. No combination of plain sums of a response "
         "and of its products with others, split by the values of these, rests on fewer respondents than the minimum, and no "
-        "combination of sums of squares on records of which all, or all but one respondent's, have one value.",
+        "combination of sums of squares on records of which all, or all but one respondent's, have one value. Of the products "
+        "of one response with all that an equation for most records connects, at least one is refused.",
         "Regressions: coefficients are rounded so far that they reveal only such sums.",
         "Whole values: what they spell out is counted in bits, each value from the least to the greatest equally likely. Of "
         "every set of classes with too few respondents that a search finds, sums (also with public weights) and sums of squares "
@@ -38,7 +41,10 @@ EXACT = ModeGuarantee(
         "equations that hold only for most records, if fewer than half follow them of those who have all their responses, of one "
         "response and numeric filters, of more than four variables (responses and numeric filters), of three of more than eight, "
         "of four of more than six, or in a data set of several versions",
-        "products and squares of responses that such an equation ties",
+        "equations between different records of one respondent, other than that they have one value (the income of a household "
+        "is the sum of what its members earn)",
+        "values that different respondents share",
+        "lines in which a response has two values only",
     ),
 )
 SIMULATABLE = ModeGuarantee(
@@ -46,8 +52,8 @@ SIMULATABLE = ModeGuarantee(
     "refusal, from all answers to all users together.",
     (
         "Few respondents: no combination of answers, with any factors, rests on fewer respondents than the minimum, so that "
-        "(with a minimum of 3 or more) nobody among them computes another, whatever equations tie the responses (with "
-        '`ties = "declared"`: those that the policy names).',
+        "(with a minimum of 3 or more) nobody among them computes another, whatever equations tie the responses of a record "
+        '(with `ties = "declared"`: those that the policy names), and whichever records of a respondent have one value.',
         "Refusals: a refusal or an error depends only on which records the queries so far select, never on a response's value, "
         "however large, small or fine it is. Ratios, correlations and regressions are not answered.",
         "Whole values: what they spell out is counted in bits, each value that the declared bounds allow equally likely (without "
@@ -58,5 +64,6 @@ SIMULATABLE = ModeGuarantee(
         "dominance, the p percent rule and known bounds",
         "groups whose values are all the same",
         "sums, or sums less others, at their least or greatest",
+        "other equations between different records of one respondent, and values that different respondents share",
     ),
 )

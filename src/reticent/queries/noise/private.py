@@ -59,8 +59,9 @@ class PrivateMode:
     guarantee: ClassVar[ModeGuarantee] = ModeGuarantee(
         "This is for the arithmetic attacker and for the transparent attacker, whatever else they know.",
         (
-            "All answers to all users together are differentially private with the policy's total epsilon per respondent, "
-            "between databases that differ by one respondent more or less, or by what one respondent has.",
+            "All answers to all users together are differentially private, between databases that differ by one respondent more "
+            "or less, or by what one respondent has, with the policy's total epsilon per respondent (the largest total, if the "
+            "ledger was open under several).",
         ),
         ("what answers tell of many respondents together", "what is published of the same data in other ways"),
     )
