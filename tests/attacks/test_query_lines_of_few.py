@@ -23,7 +23,13 @@ from reticent.queries.database import ProtectedDatabase
 from reticent.queries.indexed import lines_in_common
 
 PEOPLE = 80
-FAMILIES = {"a tax": 1.25, "a tax that few pay": 1.25, "a benefit": 250.0, "a rise": 1.05}
+FAMILIES = {
+    "a tax": 1.25,
+    "a tax that few pay": 1.25,
+    "a tax that hardly anybody pays": 1.25,
+    "a benefit": 250.0,
+    "a rise": 1.05,
+}
 AREA = "area = '0'"
 
 
@@ -31,7 +37,7 @@ def records(family: str, seed: int, others: int = 1) -> tuple[dict[str, Any], fl
     """The records, and what those of the first area have together who are not on the line."""
     rng = np.random.default_rng(seed)
     area = np.arange(PEOPLE) % 4
-    nothing = rng.random(PEOPLE) < (0.45 if family.endswith("few pay") else 0.2)
+    nothing = rng.random(PEOPLE) < (0.7 if "hardly" in family else 0.45 if "few" in family else 0.2)
     x = np.where(nothing, 0, rng.integers(50, 450, PEOPLE) * 20)
     if family == "a benefit":
         x = rng.integers(0, 5, PEOPLE)

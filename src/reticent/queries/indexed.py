@@ -220,6 +220,10 @@ def lines_of_another(old: Floats, new: Floats, narrow: float = NARROW) -> Iterat
     line = _on_a_line(old[left], new[left], narrow)
     if line is not None:
         yield _with_equal(old, new, left[line[0]], same, line[1]), line[1]
+        return
+    whole = _on_a_line(old, new, narrow) if len(same) else None  # most follow it, fewer of those with different values
+    if whole is not None and 2 * whole[0][left].sum() >= SHARE * len(left):
+        yield np.flatnonzero(whole[0]), whole[1]
 
 
 def _with_equal(old: Floats, new: Floats, rows: Ints, equal: Ints, rate: Fraction) -> Ints:
