@@ -106,4 +106,5 @@ def kind_of(value: Any) -> str:
     """What a value is, in words; never the value itself."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
-    return _KINDS.get(type(value), f"a {type(value).__name__}")
+    name = type(value).__name__
+    return _KINDS.get(type(value), f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}")

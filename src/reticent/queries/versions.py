@@ -30,7 +30,7 @@ def open_universe(listed: Listed, policy: Policy, secret: Secret) -> Universe:
     policy.check(data.schema)
     names = [own for own, _ in listed]
     if len(set(names)) != len(names):
-        raise DataError("ProtectedDatabase: two versions have the same name; each needs its own.")
+        raise DataError("versions: two versions have the same name; each needs its own.")
     if isinstance(data, LargeFile):
         if len(listed) > 1:
             raise PlanError(
@@ -53,12 +53,12 @@ def _linked_ids(listed: Sequence[tuple[str, Microdata]], policy: Policy) -> list
     try:
         found = linked(every, names)
     except DataError as err:
-        raise DataError(f"ProtectedDatabase: {err}") from None
+        raise DataError(f"versions: {err}") from None
     ids = found.ids
     for name, data, own in zip(names, every, ids, strict=True):
         if not np.array_equal(data.record_ids(), own.astype(np.uint64)):
             raise DataError(
-                f"ProtectedDatabase: version {name!r} has several identifiers, and the first that is of its own in each record "
+                f"versions: version {name!r} has several identifiers, and the first that is of its own in each record "
                 "is not so in all versions; keep the role identifier for one that is."
             )
     if policy.mode in BY_BUDGET:
@@ -68,13 +68,13 @@ def _linked_ids(listed: Sequence[tuple[str, Microdata]], policy: Policy) -> list
     try:
         check_found(every, found._replace(ids=again), names)
     except DataError as err:
-        raise DataError(f"ProtectedDatabase: {err}") from None
+        raise DataError(f"versions: {err}") from None
     if policy.mode == "exact":
         return [own.astype(np.uint64) for own in again]
     renamed = sum(int((own != given).sum()) for own, given in zip(again, ids, strict=True))
     if renamed:
         raise DataError(
-            f"ProtectedDatabase: {renamed} records of versions {', '.join(map(repr, names))} seem to have other identifiers than "
+            f"versions: {renamed} records of versions {', '.join(map(repr, names))} seem to have other identifiers than "
             "in an earlier version, because their contents are found again under others; give each record its old identifier."
         )
     return [own.astype(np.uint64) for own in ids]
