@@ -100,7 +100,7 @@ def _table_rows() -> list[str]:
     for name in TABLE_METHODS:
         own = TABLE_METHODS[name].guarantee
         why = own.why if own.rate.determined else ""
-        promises.setdefault((own.arithmetic, str(own.rate), why), []).append(f"`{name}`")
+        promises.setdefault((own.arithmetic, f"{own.rate}; {own.rate.left}", why), []).append(f"`{name}`")
     lines = ["| method | against the arithmetic attacker, … | transparent attacker |", "|---|---|---|"]
     for (arithmetic, rate, why), names in promises.items():
         transparent = f"not for this attacker: {why}; {rate}" if why else f"enumerated only; {rate}"
