@@ -114,8 +114,8 @@ def _table_methods() -> list[str]:
 
 def _transparent(own: Guarantee) -> str:
     if own.rate.determined:
-        return f"nothing is promised: {own.why}; {own.rate} are determined."
-    return f"enumerated only; {own.rate} are determined."
+        return f"nothing is promised: {own.why}; {own.rate} are determined, and {own.rate.left}."
+    return f"enumerated only; {own.rate} are determined, and {own.rate.left}."
 
 
 def _mode(name: str, said: ModeGuarantee) -> str:

@@ -9,7 +9,7 @@ import hashlib
 import itertools
 import sys
 from collections import defaultdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -49,8 +49,20 @@ def published(world: tuple[int, ...], name: str, seed: int) -> tuple[object, ...
     )
 
 
-def rates(name: str, *, largest: int = 4, seeds: int = 1) -> tuple[int, int, int]:
-    """Unsafe counts behind all outputs that were seen, how many of them are determined, and runs that were refused.
+class Left(NamedTuple):
+    """What is left to the transparent attacker of the unsafe counts behind all outputs that were seen.
+
+    `width` is how far the largest candidate of an unsafe count lies above the smallest one, on average.
+    """
+
+    unsafe: int
+    determined: int
+    width: float
+    refused: int
+
+
+def rates(name: str, *, largest: int = 4, seeds: int = 1) -> Left:
+    """What is left of the unsafe counts behind all outputs that were seen, and how many runs were refused.
 
     Further secrets can only widen what is left behind an output that was seen, but may give outputs that were not.
     """
@@ -64,18 +76,19 @@ def rates(name: str, *, largest: int = 4, seeds: int = 1) -> tuple[int, int, int
                 refused += 1
             else:
                 outputs[shown].add(world)
-    unsafe = determined = 0
+    widths = []
     for group in outputs.values():
+        ends = [(min(counts), max(counts)) for counts in zip(*group, strict=True)]
         for world in group:
-            for at, count in enumerate(world):
-                if 0 < count < MINIMUM:
-                    unsafe += 1
-                    determined += len({other[at] for other in group}) == 1
-    return unsafe, determined, refused
+            widths += [most - least for count, (least, most) in zip(world, ends, strict=True) if 0 < count < MINIMUM]
+    return Left(len(widths), widths.count(0), round(sum(widths) / max(1, len(widths)), 1), refused)
 
 
 if __name__ == "__main__":
     for method in sys.argv[1:] or list(TABLE_METHODS):
         n_seeds = SECRETS if draws(TABLE_METHODS[method]()) else 1
-        all_unsafe, known, none = rates(method, seeds=n_seeds)
-        sys.stdout.write(f"{method:16} {known} of {all_unsafe} unsafe counts determined, {none} runs refused\n")
+        found = rates(method, seeds=n_seeds)
+        sys.stdout.write(
+            f"{method:16} {found.determined} of {found.unsafe} unsafe counts determined, left {found.width} wide on "
+            f"average, {found.refused} runs refused\n"
+        )

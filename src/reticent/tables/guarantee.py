@@ -32,17 +32,24 @@ NOT_DRAWN = "which cells are hidden is chosen without the secret"
 class Rate:
     """Unsafe counts that the transparent attacker determines, of those behind all outputs that were enumerated.
 
-    A method that draws has more outputs than were seen: `secrets` says with how many secrets each table was protected
-    (0: nothing is drawn, so all outputs were seen).
+    Those that are left have several candidates; `width` is how far the largest lies above the smallest one, on average
+    over all unsafe counts (0 where one is determined). A method that draws has more outputs than were seen: `secrets` says
+    with how many secrets each table was protected (0: nothing is drawn, so all outputs were seen).
     """
 
     determined: int
     unsafe: int
+    width: float
     secrets: int = 0
 
     def __str__(self) -> str:
         drawn = f" behind the outputs of {self.secrets} secrets each" if self.secrets else ""
         return f"{self.determined} of {self.unsafe} unsafe counts{drawn}"
+
+    @property
+    def left(self) -> str:
+        """The width that is left, in words."""
+        return f"candidates of an unsafe count lie {self.width:g} apart on average"
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,7 @@ class Guarantee:
     @property
     def transparent(self) -> str:
         """What the transparent attacker determines; no method is certified beyond the enumerated tables."""
-        found = f"on {FAMILY}, {self.rate} are determined"
+        found = f"on {FAMILY}, {self.rate} are determined, and {self.rate.left}"
         if self.rate.determined:
             return f"Not for the transparent attacker: {self.why}; {found}. Larger tables are not certified."
         return f"Against the transparent attacker nothing is promised beyond what was enumerated: {found}."

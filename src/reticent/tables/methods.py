@@ -105,7 +105,7 @@ class PrimaryOnly(Parameters):
     """
 
     name: ClassVar[str] = "primary-only"
-    guarantee: ClassVar[Guarantee] = Guarantee(HIDDEN, Rate(27, 42), "hidden cells are the unsafe ones")
+    guarantee: ClassVar[Guarantee] = Guarantee(HIDDEN, Rate(27, 42, 0.4), "hidden cells are the unsafe ones")
 
     def protect(self, problem: SuppressionProblem, *, secret: Secret, time_limit: float, progress: Progress) -> Outcome:
         """No secondary suppression."""
@@ -127,7 +127,7 @@ class Round(AdditiveDraws):
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows base and steps, all published values and relations together: no unsafe "
         "cell is placed within its protection levels." + NOT_FOLLOWED,
-        Rate(0, 156, 24),
+        Rate(0, 545, 3.1, 24),
         "of the possible multiples the nearest are preferred",
     )
     examples: ClassVar[Examples] = ({}, {"base": 3.0, "successive": True})
@@ -211,7 +211,7 @@ class SmallCounts(Parameters):
     """Small-count rounding: inner counts behind small published ones become 0 or `base`, and everything is added up.
 
     The arithmetic attacker, who knows base and threshold, determines no unsafe count exactly; levels are not kept. It
-    chooses without the secret: not for the transparent attacker (`guarantee` has the rate).
+    chooses without the secret: the transparent attacker was only tried out on small tables (`guarantee` has the rate).
     """
 
     name: ClassVar[str] = "small-counts"
@@ -219,7 +219,7 @@ class SmallCounts(Parameters):
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows base and threshold: no unsafe count is determined exactly. Levels are "
         "not promised." + NOT_FOLLOWED,
-        Rate(6, 150),
+        Rate(0, 150, 1.6),
         "what becomes 0 and what the base is chosen without the secret",
     )
     examples: ClassVar[Examples] = ({}, {"choice": "alternating"})
@@ -289,7 +289,7 @@ class Adjust(AdditiveDraws):
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows which cells are unsafe, their levels, fixed cells and the largest change: "
         "the candidates that are left of an unsafe value are as wide as its two levels together." + NOT_FOLLOWED,
-        Rate(130, 483, 24),
+        Rate(130, 483, 1.4, 24),
         "directions and the movements of other cells are chosen, not drawn",
     )
     norm: Literal["l1", "l2", "linf"] = field(

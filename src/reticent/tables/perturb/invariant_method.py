@@ -52,7 +52,7 @@ class InvariantNoise(CellDraws):
         '"quotas" this also holds for somebody who knows the design and counts how many cells moved from each count to each '
         "other: tables small enough to enumerate all true tables that fit (up to about nine inner cells) are judged for "
         "that, others are called not judged and refused. Levels of counts are not promised." + NOT_FOLLOWED,
-        Rate(73, 1461, 24),
+        Rate(73, 1461, 2.2, 24),
         "few tables lead to some of the outputs that were seen (further secrets lead more tables to each of them)",
     )
     lists_empty: ClassVar[bool] = True

@@ -62,7 +62,7 @@ class CellKey(Parameters):
         "Against the arithmetic attacker, who knows the p-table, all published values and relations together: no count with "
         "somebody in it is determined exactly, and the largest noise takes every unsafe sum out of its protection levels. "
         "Levels of counts are not promised." + NOT_FOLLOWED,
-        Rate(202, 2434, 24),
+        Rate(202, 2434, 2.3, 24),
         "a small table has many outputs, some of which few tables give (further secrets lead more tables to each of them)",
     )
     lists_empty: ClassVar[bool] = True

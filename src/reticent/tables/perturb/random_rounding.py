@@ -39,7 +39,7 @@ class RandomRounding(CellDraws):
         "Against the arithmetic attacker, who knows the base, all published values and relations together: no count with "
         "somebody in it is determined exactly, and no unsafe sum is placed within its protection levels. Levels of counts are "
         "not promised." + NOT_FOLLOWED,
-        Rate(17, 1053, 24),
+        Rate(17, 1053, 2.3, 24),
         "cells of the same records are changed in the same way, so different values reveal somebody elsewhere",
     )
     lists_empty: ClassVar[bool] = True

@@ -41,7 +41,7 @@ class Resample(AdditiveDraws):
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows that respondents were drawn from the cells: no unsafe count is determined "
         "exactly. Levels are not promised." + NOT_FOLLOWED,
-        Rate(33, 1342, 24),
+        Rate(33, 1342, 2.0, 24),
         "a count of 0 stays 0 and the total is kept, so that few tables lead to some outputs",
     )
     times: int = field(default=1, metadata={"min": 1, "max": 100, "help": "how often respondents are drawn"})

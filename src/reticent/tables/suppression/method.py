@@ -83,7 +83,7 @@ class SuppressionMethod(Parameters):
     """
 
     name: ClassVar[str]
-    guarantee: ClassVar[Guarantee] = Guarantee(HIDDEN, Rate(4, 150), NOT_DRAWN)
+    guarantee: ClassVar[Guarantee] = Guarantee(HIDDEN, Rate(4, 150, 2.0), NOT_DRAWN)
     cost: Literal["own", "unity", "frequency", "value", "log", "power", "distance"] = field(
         default="own", metadata={"help": "what hiding a cell costs; own: as the table gives it"}
     )
