@@ -98,7 +98,7 @@ class OutsideKey:
             exactly |= inside.stretches(number, trials) & view.asked
         self._take(names, exactly, np.zeros(self.true.size, dtype=bool))
 
-    def look_at_owners(self, name: str, moved: Moved, *, trials: int) -> None:
+    def look_at_owners(self, names: By, moved: Moved, *, trials: int) -> None:
         """Take what values tell that a step moved to other records, to whoever knows who truly has them."""
         exactly, narrowed = np.zeros(self.true.size, dtype=bool), np.zeros(self.true.size, dtype=bool)
         for view in self.views:
@@ -109,8 +109,8 @@ class OutsideKey:
                 exactly[view.rows] |= here & one[sets.of]
                 narrowed[view.rows] |= here & view.take_sets(sets)
         if (narrowed | exactly).any():
-            self.by_owners.add((name,))
-        self._take((name,), exactly, narrowed)
+            self.by_owners.add(names)
+        self._take(names, exactly, narrowed)
 
     def narrowed(self) -> tuple[Ints, Ints]:
         """The set of codes that each record may have by what sources tell (−1: they tell none), and pairs of code and set."""

@@ -16,6 +16,7 @@ from reticent.base.arrays import Floats, Ints
 from reticent.base.words import counted
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.kernels.grouping import group_columns
 from reticent.microdata.risk.known import known_variables
 from reticent.microdata.risk.outside_key import By, OutsideKey
 from reticent.microdata.risk.outside_view import Moved
@@ -29,6 +30,11 @@ _NOT_ASKED = (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID, Role.WEIGHT)
 """Not published, or judged by attacks of their own."""
 WORK = 30_000_000
 """Records times keys times pairs of variables that are looked at; further pairs are left out, and the result says how many."""
+
+MOST_TOGETHER = 100
+"""Combinations of moved values, and of keys that stayed, that are looked at for each key: those of few keys first."""
+Owned = tuple[By, Ints, Ints]
+"""Variables, the number of what each record shows of them, and the number of what each original record has."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class ToldOutside:
         if self.owners:
             return (
                 f"{of} records have {code} of {self.key} by {names}, finer than the file shows it, for whoever knows who "
-                f"truly has the values that stand there: exchange {names} over more codes of {self.key}, or drop it"
+                f"truly has the values that stand there: exchange {self.by[0]} over more codes of {self.key}, or drop it"
             )
         it, them = (names, "drop it") if len(self.by) == 1 else ("both", "drop one")
         return (
@@ -104,29 +110,66 @@ def told_outside(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Outsid
             true = np.where(own >= 0, cover_of(trace, name).true[own], -1)
             found.append(OutsideKey(name, true, shown, hidden, masked.multiplicity))
     moved = _moved_values(trace, masked, keys) if found else []
+    if moved:
+        moved += _moved_together(moved, _kept_keys(trace, masked, keys), MOST_TOGETHER)
     for key in found:
-        for name, shown, has in moved:
-            if name != key.name:
+        for names, shown, has in moved:
+            if key.name not in names:
                 elsewhere = (own >= 0) & (shown != has[own])
                 pairs = np.column_stack((has, cover_of(trace, key.name).true))
                 owners = np.unique(pairs[(pairs >= 0).all(axis=1)], axis=0)
-                key.look_at_owners(name, Moved(shown, elsewhere, owners), trials=len(found) * len(moved))
+                key.look_at_owners(names, Moved(shown, elsewhere, owners), trials=len(found) * len(moved))
     return look_outside(found, masked, keys)
 
 
-def _moved_values(trace: Trace, masked: Microdata, keys: Sequence[str]) -> list[tuple[str, Ints, Ints]]:
+def _moved_together(moved: Sequence[Owned], kept: Sequence[Owned], most: int) -> list[Owned]:
+    """What moved values say together, and with keys that stayed: a step may have moved them as one, among equal keys.
+
+    Few people have two scores, where many have each; and the owner of a score may have the sex of the record where it stands.
+    """
+    everything = {part[0]: part for part in reversed(moved)}
+    pairs = [pair for pair in combinations(moved, 2) if pair[0][0] != pair[1][0]]
+    groups = [*combinations(moved, 1), *pairs, *([tuple(everything.values())] if len(everything) > 2 else [])]
+    found = []
+    for stayed in sorted({0, 1, 2, len(kept)}):
+        for keys in combinations(kept, stayed):
+            found += [(*group, *keys) for group in groups if len(group) + stayed > 1]
+    return [_joined(parts) for parts in found[:most]]
+
+
+def _joined(parts: Sequence[Owned]) -> Owned:
+    """One number for what several variables show of a record, or what somebody has (−1: one of them says nothing)."""
+    columns = [np.append(shown, has) for _, shown, has in parts]
+    number, _ = group_columns([column + 1 for column in columns], [int(column.max()) + 2 for column in columns])
+    number = np.where(np.all([column >= 0 for column in columns], axis=0), number, -1)
+    n = parts[0][1].size
+    return tuple(name for names, _, _ in parts for name in names), number[:n], number[n:]
+
+
+def _kept_keys(trace: Trace, masked: Microdata, keys: Sequence[str]) -> list[Owned]:
+    """Published keys that chance has not changed: numbers of what records show, and of what everybody truly has."""
+    found: list[Owned] = []
+    for name in keys:
+        cover = trace.covers.get(name)
+        if cover is not None and name in masked.schema and not (cover.changed or cover.unknown):
+            shown = numbered(cover, masked, name).astype(np.int64)
+            found.append(((name,), np.where(shown == len(cover.shown), -1, shown), cover.images()))
+    return found
+
+
+def _moved_values(trace: Trace, masked: Microdata, keys: Sequence[str]) -> list[Owned]:
     """Known published variables that chance has changed: numbers of what records show, and of what everybody truly has.
 
     A number stands for the nearest one that somebody has, at the published detail and as it was before rounding at random.
     """
-    known, found = {*keys, *known_variables(trace.original)}, []
+    known, found = {*keys, *known_variables(trace.original)}, list[Owned]()
     for name in sorted(known & set(masked.schema.names) & trace.covers.keys()):
         covers = [trace.covers[name], *([trace.chosen[name]] if name in trace.chosen else [])]
         if not covers[0].changed or covers[0].unknown:
             continue
         if masked.schema[name].kind is not Kind.NUMERIC:
             shown = numbered(covers[0], masked, name).astype(np.int64)
-            found.append((name, np.where(shown == len(covers[0].shown), -1, shown), covers[0].images()))
+            found.append(((name,), np.where(shown == len(covers[0].shown), -1, shown), covers[0].images()))
             continue
         for cover in covers:
             has, shows = numbers_of(cover, cover.images()), masked.numbers((name,))[:, 0]
@@ -134,7 +177,7 @@ def _moved_values(trace: Trace, masked: Microdata, keys: Sequence[str]) -> list[
             if values.size:
                 middle = (values[1:] + values[:-1]) / 2
                 near = np.where(np.isnan(shows), -1, np.searchsorted(middle, shows))
-                found.append((name, near, np.where(there, np.searchsorted(values, has), -1)))
+                found.append(((name,), near, np.where(there, np.searchsorted(values, has), -1)))
     return found
 
 
