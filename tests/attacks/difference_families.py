@@ -6,6 +6,7 @@ What is published of both tells of those who are in the one and not in the other
 - `groups`: the same, the groups as two variables of the records;
 - `flags`: who is employed, and who is active (employed or seeking work), each a variable;
 - `missing`: region, and district, which some do not have;
+- `bands`: three ages in each band beside bands that begin a year later; all up to an age less all up to another;
 - with `-sums` turnover instead of counts;
 - `ledger`, `ledger-sums`: `groups`, each table released by itself, one after another, with one ledger.
 
@@ -36,7 +37,18 @@ from reticent.jobs.release import release_plan
 from reticent.tables.rules import PPercent, Threshold
 
 AGES = 8
-FAMILIES = ("ages", "groups", "flags", "missing", "ages-sums", "groups-sums", "flags-sums", "missing-sums")
+FAMILIES = (
+    "ages",
+    "groups",
+    "flags",
+    "missing",
+    "bands",
+    "ages-sums",
+    "groups-sums",
+    "flags-sums",
+    "missing-sums",
+    "bands-sums",
+)
 Codes = Mapping[str, frozenset[int]]
 """The kinds of people that have each code of a variable; who has no code has none."""
 
@@ -56,6 +68,10 @@ def two_codings(family: str, rng: np.random.Generator) -> tuple[int, tuple[Codes
     if family == "missing":  # the last kind of each region has no district
         of = {f"r{r}": frozenset({3 * r, 3 * r + 1, 3 * r + 2}) for r in range(3)}
         return 9, (of, {f"d{kind}": frozenset({kind}) for kind in range(9) if kind % 3 < 2})
+    if family == "bands":
+        ends = ([0, *range(3 + later, 36, 3), 36] for later in (0, 1))
+        one, other = ({f"{own[0]}": frozenset(range(*own)) for own in pairwise(cuts)} for cuts in ends)
+        return 36, (one, other)
     return AGES, (grouped(rng, "g"), grouped(rng, "h"))
 
 
@@ -135,7 +151,7 @@ def attacked(family: str, number: int) -> Counter[str]:
     """The unsafe differences of a case, and those that are known exactly."""
     ledger = family.startswith("ledger")
     n, codings, people, crossed = drawn(family, number)
-    crossed = crossed and not ledger
+    crossed = crossed and not ledger and not family.startswith("bands")
     tables = released(family, codings, people) if ledger else published(family, n, codings, people, crossed=crossed)
     cells: list[tuple[NDArray[np.float64], str]] = []
     for own, table in zip(codings, tables, strict=True):
@@ -149,9 +165,14 @@ def attacked(family: str, number: int) -> Counter[str]:
     nobody = np.any([row > 0 for row, state in cells if state == EMPTY] or [np.zeros(2 * n, dtype=bool)], axis=0)
     known = np.array([row[~nobody] for row, state in cells if state != HIDDEN])
     have = {row.tobytes() for row, _ in cells}
+    wholes = [row for row, _ in cells]
+    if family.startswith("bands"):
+        wholes = [
+            np.sum(wholes[start : at + 1], axis=0) for start, end in ((1, 13), (14, 26)) for at in range(start, end)
+        ]
     wanted = {}
-    for whole, _ in cells:
-        for part, _ in cells:
+    for whole in wholes:
+        for part in wholes:
             left = whole - part
             if left.any() and left.min() >= 0 and left.tobytes() not in have:
                 wanted[left.tobytes()] = left

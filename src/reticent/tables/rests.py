@@ -6,6 +6,7 @@ Ages 15 to 65 in one table and 15 to 64 in another publish those who are 65, tho
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,8 @@ from reticent.tabulation.tabulate import tabulate
 
 MOST_RECORDS = 1_000_000
 """Rests are judged, the smallest first, until they have so many records together."""
+MOST_KEPT = 200_000_000
+"""So many marks of who is in a cell are kept at once."""
 
 
 def with_rests(
@@ -118,13 +121,14 @@ class _Members:
             for part in reversed(range(len(self.system.parts)))
             for at, cell in enumerate(self.system.members[part].tolist())
         }
-        inside = {cell: self._inside(*home[cell]) for cell in {cell for cells, _ in rows for cell in cells}}
+        # neighbouring rows share cells; of many records not all cells are kept at once
+        inside = lru_cache(max(8, MOST_KEPT // max(1, len(self.counts))))(self._inside)
         found: dict[int, Ints] = {}
         for at, (cells, factors) in enumerate(rows):
             clock.check()
             left = np.zeros(len(self.counts), dtype=np.int8)
             for cell, factor in zip(cells, factors, strict=True):
-                left += np.int8(factor) * inside[cell]
+                left += np.int8(factor) * inside(*home[cell])
             chosen = np.flatnonzero(left)
             if len(chosen) and bool((left[chosen] == 1).all()):
                 found[at] = chosen

@@ -18,7 +18,9 @@ from scipy.sparse.csgraph import connected_components
 from reticent.base.arrays import Ints, Mask
 
 MOST_TRIED = 10
-"""Of a class with more codes on both sides than this, only single codes are looked at, with those that lie within the same."""
+"""Of a class with more codes on both sides than this, only some sets are looked at: single codes, with those that lie within the
+same, and codes that a single combination ties to the rest (bands of ages beside other bands: all up to one age).
+"""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ def _of_class(table: Mask, left: Ints, right: Ints) -> Iterator[Limit]:
                 yield Limit(tuple(its[~around].tolist()), tuple(mine[~inside].tolist()), not way)
             else:
                 yield Limit(tuple(mine[inside].tolist()), tuple(its[around].tolist()), way)
+    if min(len(left), len(right)) > MOST_TRIED:
+        yield from _tied_once(table, left, right)
 
 
 def _sets(table: Mask) -> Iterator[tuple[Mask, Mask]]:
@@ -82,6 +86,47 @@ def _sets(table: Mask) -> Iterator[tuple[Mask, Mask]]:
             seen.add(inside.tobytes())
             if n > MOST_TRIED or (_connected(table[inside][:, around]) and _connected(table[~inside][:, ~around])):
                 yield inside, around
+
+
+def _tied_once(table: Mask, left: Ints, right: Ints) -> Iterator[Limit]:
+    """The limits that leave a single combination of codes, without which a class would fall in two."""
+    codes = np.concatenate((left, right))
+    for side, above in _halves(table):
+        turned = bool(above >= len(left))  # the code that is tied to the other half lies around those of its own
+        inside = np.zeros(len(codes), dtype=bool)
+        inside[side] = True
+        if 2 * len(side) > len(codes):
+            inside, turned = ~inside, not turned
+        own = codes[: len(left)][inside[: len(left)]], codes[len(left) :][inside[len(left) :]]
+        if len(own[turned]):
+            yield Limit(tuple(own[turned].tolist()), tuple(own[not turned].tolist()), turned)
+
+
+def _halves(table: Mask) -> Iterator[tuple[Ints, int]]:
+    """The codes of each part that hangs on the rest by one combination alone, and the code of the rest that it hangs on.
+
+    Codes are numbered in the order in which they are reached, each with the first that it or those behind it lead back to.
+    """
+    n = len(table)
+    near = [n + np.flatnonzero(row) for row in table] + [np.flatnonzero(row) for row in table.T]
+    order, place, first = [0], np.full(sum(table.shape), -1), np.zeros(sum(table.shape), dtype=np.int64)
+    place[0] = 0
+    path = [(0, -1, iter(near[0].tolist()))]
+    while path:
+        code, above, further = path[-1]
+        following = next(further, None)
+        if following is None:
+            path.pop()
+            if above >= 0:
+                first[above] = min(first[above], first[code])
+                if first[code] == place[code]:
+                    yield np.array(order[place[code] :]), above
+        elif place[following] < 0:
+            place[following] = first[following] = len(order)
+            order.append(following)
+            path.append((following, code, iter(near[following].tolist())))
+        elif following != above:
+            first[code] = min(first[code], place[following])
 
 
 def _connected(table: Mask) -> bool:

@@ -38,5 +38,12 @@ def test_of_many_codes_those_that_lie_within_one_are_limited() -> None:
     assert all(Limit((at,), (at % 12,)) in limits for at in range(12, 24))
 
 
+def test_of_many_codes_those_that_a_single_combination_ties_to_the_rest_are_limited() -> None:
+    pairs = [(0, 0), *((at, to) for at in range(1, 12) for to in (at - 1, at))]  # bands, and bands that end later
+    limits = list(limits_of(np.array(pairs), (12, 12)))
+    assert Limit((0, 1, 2), (0, 1, 2)) in limits
+    assert Limit((9, 10, 11), (9, 10, 11), turned=True) in limits
+
+
 def test_codes_that_all_go_with_all_have_no_limits() -> None:
     assert not list(limits_of(np.array(list(itertools.product(range(3), range(4)))), (3, 4)))
