@@ -114,6 +114,15 @@ def repeats(columns: Columns) -> bool:
     return several >= FEWEST_ALIKE and within >= min(OFTENER * chance, chance + ALIKE * (1 - chance)) and chance < 1
 
 
+def unknowns_of(columns: Columns) -> Ints:
+    """The unknown of each unit: those of a respondent with one value are one, if that is more than chance."""
+    if columns.one_each or not repeats(columns):
+        return np.arange(columns.n_units, dtype=np.int64)
+    codes = codes_of(columns.values)
+    keys = [columns.entity, codes]
+    return group_columns(keys, [int(key.max(initial=0)) + 1 for key in keys])[0].astype(np.int64)
+
+
 def _share(alike: Ints, every: Ints | int) -> float:
     """The share of pairs that are alike, from the sizes of groups of equal ones and of all that are compared."""
     pairs = int((np.asarray(every) * (np.asarray(every) - 1)).sum())
