@@ -1,7 +1,8 @@
 """One value in several records of a respondent: the sums of men and of women gave away who lives alone.
 
 Everybody of a household has its income. Of an area where nearly all live as couples, the sum over the men less that of the women
-is the income of the one who lives alone; so it is, squared, with variances. The attack has two sums, or two means, numbers and
+is the income of the one who lives alone; so it is, squared, with variances. It is so where the couples of other areas have two
+incomes, and of a car that a household has or has not. The attack has two sums, or two means, numbers and
 variances. It succeeds on the mode `open`.
 """
 
@@ -18,17 +19,20 @@ from reticent.queries.database import ProtectedDatabase
 
 HOUSEHOLDS = 12
 MODES = ("exact", "simulatable")
+FAMILIES = ("of all", "of one area", "a car")
 Rows = list[tuple[str, str, str, float]]
 
 
-def records(seed: int, alone: int = 1, *, differ: int = 0) -> Rows:
+def records(seed: int, alone: int = 1, *, differ: int = 0, family: str = FAMILIES[0]) -> Rows:
     """Persons: household, area, sex, income; men live alone in the first area, and in some couples each has an income."""
     rng, rows = np.random.default_rng(seed), []
+    least, end = (0, 2) if family == "a car" else (1000, 90000)
     for area in "abc":
         for number in range(HOUSEHOLDS):
-            name, income = f"{area}{number}", float(rng.integers(1000, 90000))
+            name, income = f"{area}{number}", float(rng.integers(least, end))
             single = number < alone if area == "a" else rng.random() < 0.3
-            own = float(rng.integers(1000, 90000)) if HOUSEHOLDS - number <= differ else income
+            two = HOUSEHOLDS - number <= differ or (family == "of one area" and area != "a")
+            own = float(rng.integers(least, end)) if two else income
             sexes = "mf" if not single else "m" if area == "a" else rng.choice(["m", "f"])
             rows += [(name, area, sex, income if sex == "m" else own) for sex in sexes]
     return rows
@@ -50,10 +54,10 @@ def asked(db: ProtectedDatabase, what: str) -> list[Any]:
     return [db.ask(text, user="u").as_json().get("value") for text in texts]
 
 
-def given_away(seed: int, mode: str, **policy: Any) -> bool:
+def given_away(seed: int, mode: str, family: str = FAMILIES[0]) -> bool:
     """Whether two sums give the income of the one who lives alone."""
-    rows = records(seed)
-    men, women = asked(opened(rows, mode, **policy), "SUM(income)")
+    rows = records(seed, family=family)
+    men, women = asked(opened(rows, mode), "SUM(income)")
     return None not in (men, women) and abs(men - women - rows[0][3]) < 0.5
 
 
@@ -68,11 +72,16 @@ def squared(seed: int, mode: str) -> bool:
     return bool(abs(np.sqrt(men - women) / rows[0][3] - 1) < 1e-6)
 
 
+@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("mode", MODES)
-def test_two_sums_do_not_give_away_who_lives_alone(mode: str) -> None:
-    assert given_away(0, "open")
+def test_two_sums_do_not_give_away_who_lives_alone(mode: str, family: str) -> None:
+    assert given_away(0, "open", family)
+    assert not any(given_away(seed, mode, family) for seed in range(3))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_two_variances_do_not_give_away_who_lives_alone(mode: str) -> None:
     assert squared(0, "open")
-    assert not any(given_away(seed, mode) for seed in range(3))
     assert not squared(0, mode)
 
 
@@ -94,6 +103,8 @@ def test_values_that_agree_by_chance_are_not_taken_for_one() -> None:
 
 
 if __name__ == "__main__":  # PYTHONPATH=src:tests python -m attacks.test_query_one_value
-    for attack in (given_away, squared):
-        rates = {mode: sum(attack(seed, mode) for seed in range(20)) for mode in ("open", *MODES)}
-        sys.stdout.write(f"{attack.__name__}: {rates} of 20\n")
+    for each in FAMILIES:
+        rates = {mode: sum(given_away(seed, mode, each) for seed in range(20)) for mode in ("open", *MODES)}
+        sys.stdout.write(f"given_away, {each}: {rates} of 20\n")
+    rates = {mode: sum(squared(seed, mode) for seed in range(20)) for mode in ("open", *MODES)}
+    sys.stdout.write(f"squared: {rates} of 20\n")

@@ -41,8 +41,9 @@ EXACT = ModeGuarantee(
         "equations that hold only for most records, if fewer than half follow them of those who have all their responses, of one "
         "response and numeric filters, of more than four variables (responses and numeric filters), of three of more than eight, "
         "of four of more than six, or in a data set of several versions",
-        "equations between different records of one respondent, other than that they have one value (the income of a household "
-        "is the sum of what its members earn)",
+        "equations between different records of one respondent, other than that they have one value of one response (the income "
+        "of a household is the sum of what its members earn, or his income is what she says of her partner's)",
+        "values of few kinds that the records of one respondent have in common hardly more often than by chance",
         "values that different respondents share",
         "lines in which a response has two values only",
     ),
@@ -65,5 +66,6 @@ SIMULATABLE = ModeGuarantee(
         "groups whose values are all the same",
         "sums, or sums less others, at their least or greatest",
         "other equations between different records of one respondent, and values that different respondents share",
+        "equations that only some records follow",
     ),
 )

@@ -25,8 +25,9 @@ from reticent.queries.refusals import StaffReason
 from reticent.releases.rows import Certificate, LinearRow, Proposal, Undecided
 from reticent.releases.rowspace import RowSpace
 
-ALIKE, FEWEST_ALIKE = 0.5, 3
-"""From this share of pairs of a respondent's records on, beyond chance, and this many respondents, one value is no chance."""
+ALIKE, OFTENER, FEWEST_ALIKE = 0.5, 2, 3
+"""One value is no chance if this many respondents have it again and their pairs of records are alike so many times as often as
+others are, or this share of them is beyond chance."""
 
 
 @dataclass
@@ -55,7 +56,7 @@ class Repeated:
     ) -> "Repeated | None":
         """The system of a response; None if no respondent has one value in several records, or only by chance."""
         own = auditor.columns
-        if own.one_each or (by_value and not _repeats(own)):
+        if own.one_each or (by_value and not repeats(own)):
             return None
         hidden = np.flatnonzero(~np.isin(own.entity, list(known)))
         keys = [own.entity[hidden], codes_of(own.values)[hidden]] if by_value else [own.entity[hidden]]
@@ -101,14 +102,25 @@ class Repeated:
         return weighted(np.append(at_columns, 0)[self.places].sum(axis=1))
 
 
-def _repeats(columns: Columns) -> bool:
+def repeats(columns: Columns) -> bool:
     """Whether records of one respondent have one value more often than chance makes it; 0 is what many have."""
     codes, there = codes_of(columns.values), columns.values.integers != 0
+    if len(np.unique(codes[there])) == 1:
+        there[:] = True  # of 0 and 1 both say something
     owner, codes = columns.entity[there], codes[there]
     alike, counts = np.unique(np.column_stack((owner, codes)), axis=0, return_counts=True)
     within, chance = _share(counts, np.unique(owner, return_counts=True)[1]), _share(np.bincount(codes), len(codes))
     several = len(np.unique(alike[counts > 1, 0]))
-    return several >= FEWEST_ALIKE and within - chance >= ALIKE * (1 - chance) > 0
+    return several >= FEWEST_ALIKE and within >= min(OFTENER * chance, chance + ALIKE * (1 - chance)) and chance < 1
+
+
+def unknowns_of(columns: Columns) -> Ints:
+    """The unknown of each unit: those of a respondent with one value are one, if that is more than chance."""
+    if columns.one_each or not repeats(columns):
+        return np.arange(columns.n_units, dtype=np.int64)
+    codes = codes_of(columns.values)
+    keys = [columns.entity, codes]
+    return group_columns(keys, [int(key.max(initial=0)) + 1 for key in keys])[0].astype(np.int64)
 
 
 def _share(alike: Ints, every: Ints | int) -> float:

@@ -5,7 +5,8 @@ Each product is judged with the plain sums of its two responses (`products`). Bu
 person only, the difference of their products with pay is that person's pay. So the sums of one response are split by the values
 of all responses that it is multiplied by: over these finer columns every product is a sum of this response with weights, and
 no combination of them and of plain sums may rest on too few respondents. Responses that lie on a line for some records, and
-values that changed along one (`indexed`), count as one response here.
+values that changed along one (`indexed`), count as one response here; records of a respondent with one value are one unknown
+(`repeated`).
 
 Where there are many records, some of each column are looked at: what rests on enough of these rests on enough.
 """
@@ -18,6 +19,7 @@ import numpy as np
 from reticent.base.arrays import Floats, Ints
 from reticent.queries.audit.auditor import Auditor
 from reticent.queries.audit.common import Resting, weighted, with_units
+from reticent.queries.audit.repeated import repeats, unknowns_of
 from reticent.queries.canonical import Universe
 from reticent.queries.columns import Columns
 from reticent.queries.fixed import Whole, fixed_point
@@ -48,6 +50,7 @@ class SharedProducts:
     products: Mapping[str, Auditor]
     slots: Mapping[str, Sequence[Slot]]
     columns: Columns
+    unknown: Ints
     chosen: Ints
     minimum: int
     rng: np.random.Generator
@@ -68,10 +71,12 @@ class SharedProducts:
             other: tuple(_slots(universe, name, plain.columns, own.columns, other)) for other, own in products.items()
         }
         every = [slot for own in slots.values() for slot in own]
-        chosen = _some(plain.columns, every, universe.known_entities(), rng)
+        units = _some(plain.columns, every, universe.known_entities(), rng)
+        unknown = unknowns_of(plain.columns)
+        chosen, first = np.unique(unknown[units], return_index=True)
         start = np.arange(len(chosen) + 1, dtype=np.int64)
-        columns = with_units(plain.columns, start, plain.columns.entity[chosen])
-        return cls(plain, products, slots, columns, chosen, universe.policy.minimum, rng)
+        columns = with_units(plain.columns, start, plain.columns.entity[units[first]])
+        return cls(plain, products, slots, columns, unknown, chosen, universe.policy.minimum, rng)
 
     def safe(self, row: LinearRow, other: str) -> bool:
         """Whether no combination of a row of a product (or a plain one) with all that is released rests on too few."""
@@ -103,21 +108,23 @@ class SharedProducts:
         return self.plain if other == PLAIN else self.products[other]
 
     def _weights(self, row: LinearRow, other: str) -> Whole:
-        """What each unit counts for in a row."""
+        """What each unknown counts for in a row."""
         at_columns = row.everywhere(self._auditor(other).columns.n_columns).astype(object)
-        if other == PLAIN:
-            return np.asarray(at_columns[self.plain.columns.column_of])
         out = np.zeros(self.plain.columns.n_units, dtype=object)
-        for slot in self.slots[other]:
+        if other == PLAIN:
+            out += at_columns[self.plain.columns.column_of]
+        for slot in self.slots[other] if other != PLAIN else ():
             out += np.append(at_columns, 0)[slot.column] * slot.weight
-        return out
+        total = np.zeros(int(self.unknown.max(initial=-1)) + 1, dtype=object)
+        np.add.at(total, self.unknown, out)
+        return total
 
     def _at_chosen(self, row: LinearRow, other: str) -> LinearRow:
         return weighted(self._weights(row, other)[self.chosen])
 
     def _follows(self, row: LinearRow, other: str, proof: Certificate) -> bool:
-        """Whether a row that follows from others at the chosen units does so at all of them."""
-        if len(self.chosen) == self.plain.columns.n_units:
+        """Whether a row that follows from others at the chosen unknowns does so at all of them."""
+        if len(self.chosen) == int(self.unknown.max(initial=-1)) + 1:
             return True
         left = self._weights(row, other)
         for number, factor in proof.combination:
@@ -189,6 +196,7 @@ class SharedWatch:
     auditors: Mapping[tuple[str, ...], Auditor]
     auditor_of: Callable[[tuple[str, ...]], Auditor]
     _made: dict[str, tuple[frozenset[str], SharedProducts]] = field(default_factory=dict)
+    _repeating: dict[str, bool] = field(default_factory=dict)
 
     def check(self, key: tuple[str, ...], row: LinearRow) -> StaffReason | None:
         """Whether a sum, or one of products, tells too much with the products of one response with several others."""
@@ -196,7 +204,8 @@ class SharedWatch:
             return None  # squares
         for name, other in ((key[0], PLAIN),) if len(key) == 1 else (key, key[::-1]):
             others = self._multiplied_by(name) | {other} - {PLAIN}
-            alone = len(others) == 1 and not name.endswith(AS_BEFORE)  # judged with the other response (`products`)
+            # one product is judged with its other response (`products`), where each record has an unknown of its own
+            alone = len(others) == 1 and not name.endswith(AS_BEFORE) and not self._repeats(name)
             if others and not alone and self._together(name, other) and not self._safe(name, others, row, other):
                 return StaffReason("values", f"{name}: sums of its products rest on too few respondents together")
         return None
@@ -205,6 +214,13 @@ class SharedWatch:
         """Forget the rows that were taken back."""
         for _, own in self._made.values():
             own.back()
+
+    def _repeats(self, name: str) -> bool:
+        """Whether respondents have one value of a response in several records."""
+        if name not in self._repeating:
+            columns = self.auditor_of((name,)).columns
+            self._repeating[name] = columns.has_units and not columns.one_each and repeats(columns)
+        return self._repeating[name]
 
     def _safe(self, name: str, others: frozenset[str], row: LinearRow, other: str) -> bool:
         try:
