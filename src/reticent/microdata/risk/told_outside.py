@@ -112,13 +112,18 @@ def told_outside(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Outsid
     moved = _moved_values(trace, masked, keys) if found else []
     if moved:
         moved += _moved_together(moved, _kept_keys(trace, masked, keys), MOST_TOGETHER)
+    trials = 2 * len(found) * len(moved)
     for key in found:
         for names, shown, has in moved:
             if key.name not in names:
                 elsewhere = (own >= 0) & (shown != has[own])
                 pairs = np.column_stack((has, cover_of(trace, key.name).true))
                 owners = np.unique(pairs[(pairs >= 0).all(axis=1)], axis=0)
-                key.look_at_owners(names, Moved(shown, elsewhere, owners), trials=len(found) * len(moved))
+                key.look_at_owners(names, Moved(shown, elsewhere, owners), trials=trials)
+                if (
+                    len(names) == 1
+                ):  # what several have in common may say the same where each shows it a little differently
+                    key.look(names[0], shown + 1, shown >= 0, trials=trials)
     return look_outside(found, masked, keys)
 
 
@@ -160,11 +165,12 @@ def _kept_keys(trace: Trace, masked: Microdata, keys: Sequence[str]) -> list[Own
 def _moved_values(trace: Trace, masked: Microdata, keys: Sequence[str]) -> list[Owned]:
     """Known published variables that chance has changed: numbers of what records show, and of what everybody truly has.
 
-    A number stands for the nearest one that somebody has, at the published detail and as it was before rounding at random.
+    A number stands for the nearest one that somebody has: at the published detail, as it was before rounding at random, and as
+    steps that draw nothing made it (the mean of a group).
     """
-    known, found = {*keys, *known_variables(trace.original)}, list[Owned]()
-    for name in sorted(known & set(masked.schema.names) & trace.covers.keys()):
-        covers = [trace.covers[name], *([trace.chosen[name]] if name in trace.chosen else [])]
+    names_known, found = {*keys, *known_variables(trace.original)}, list[Owned]()
+    for name in sorted(names_known & set(masked.schema.names) & trace.covers.keys()):
+        covers = [trace.covers[name], *(trail[name] for trail in (trace.chosen, trace.repeated) if name in trail)]
         if not covers[0].changed or covers[0].unknown:
             continue
         if masked.schema[name].kind is not Kind.NUMERIC:
