@@ -69,6 +69,16 @@ def test_values_moved_as_one_tell_the_stratum(kind: str) -> None:
     )
 
 
+def test_scores_that_one_step_moved_are_looked_at_without_others() -> None:
+    """Three scores from 0 to 9 went the same way, a fourth one another: the three tell the region, with no pair nor with all."""
+    draw = np.random.default_rng([7, 3])
+    frame = people(7).drop("income", "rent").with_columns(**{name: draw.integers(0, 10, 1_200) for name in "xyzw"})
+    steps = [mask.Swap(("x", "y", "z"), rate=90, within=REGION), mask.Swap(("w",), rate=90), RECODE]
+    run = rt.load(frame, keys=KEYS).protect(steps, secret=SECRET, most=0.34)
+    assert found(frame, run, ("x", "y", "z")) > 0
+    assert str(run.verdict["recount"].state) == "not judged"
+
+
 @pytest.mark.parametrize("kind", EVERYWHERE)
 def test_values_moved_everywhere_as_one_tell_nothing(kind: str) -> None:
     verdict = protected(scored(1), EVERYWHERE[kind], RECODE).verdict["recount"]

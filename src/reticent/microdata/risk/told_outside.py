@@ -111,7 +111,7 @@ def told_outside(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Outsid
             found.append(OutsideKey(name, true, shown, hidden, masked.multiplicity))
     moved = _moved_values(trace, masked, keys) if found else []
     if moved:
-        moved += _moved_together(moved, _kept_keys(trace, masked, keys), MOST_TOGETHER)
+        moved += _moved_together(trace, moved, _kept_keys(trace, masked, keys))
     trials = 2 * len(found) * len(moved)
     for key in found:
         for names, shown, has in moved:
@@ -127,19 +127,22 @@ def told_outside(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Outsid
     return look_outside(found, masked, keys)
 
 
-def _moved_together(moved: Sequence[Owned], kept: Sequence[Owned], most: int) -> list[Owned]:
+def _moved_together(trace: Trace, moved: Sequence[Owned], kept: Sequence[Owned]) -> list[Owned]:
     """What moved values say together, and with keys that stayed: a step may have moved them as one, among equal keys.
 
     Few people have two scores, where many have each; and the owner of a score may have the sex of the record where it stands.
     """
-    everything = {part[0]: part for part in reversed(moved)}
+    each = {names: (names, shown, has) for names, shown, has in reversed(moved)}
     pairs = [pair for pair in combinations(moved, 2) if pair[0][0] != pair[1][0]]
-    groups = [*combinations(moved, 1), *pairs, *([tuple(everything.values())] if len(everything) > 2 else [])]
+    ways = {names: id(trace.origins.get(names[0])) for names in each}  # what one step took over went the same way
+    same = [tuple(part for names, part in each.items() if ways[names] == way) for way in dict.fromkeys(ways.values())]
+    same += [tuple(each.values())] if len(same) > 1 else []
+    groups = [*combinations(moved, 1), *pairs, *(group for group in same if len(group) > 2)]
     found = []
     for stayed in sorted({0, 1, 2, len(kept)}):
         for keys in combinations(kept, stayed):
             found += [(*group, *keys) for group in groups if len(group) + stayed > 1]
-    return [_joined(parts) for parts in found[:most]]
+    return [_joined(parts) for parts in found[:MOST_TOGETHER]]
 
 
 def _joined(parts: Sequence[Owned]) -> Owned:
