@@ -45,7 +45,7 @@ EXACT = ModeGuarantee(
         "of a household is the sum of what its members earn, or his income is what she says of her partner's)",
         "values of few kinds that the records of one respondent have in common hardly more often than by chance",
         "values that different respondents share",
-        "lines in which a response has two values only",
+        "lines between two responses that have two values each, and other lines through two points that chance may make",
     ),
 )
 SIMULATABLE = ModeGuarantee(
