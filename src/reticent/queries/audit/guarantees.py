@@ -43,6 +43,7 @@ EXACT = ModeGuarantee(
         "of four of more than six, or in a data set of several versions",
         "equations between different records of one respondent, other than that they have one value of one response (the income "
         "of a household is the sum of what its members earn, or his income is what she says of her partner's)",
+        "values of several records that some of these lack, where tied responses tell them",
         "values of few kinds that the records of one respondent have in common hardly more often than by chance",
         "values that different respondents share",
         "lines between two responses that have two values each, and other lines through two points that chance may make",
