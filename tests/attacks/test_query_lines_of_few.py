@@ -1,9 +1,9 @@
 """Lines that some records lie on twice, or that few points make: their two sums gave away the one who is not on the line.
 
 A tax is a quarter above what is declared, and who declares nothing pays nothing: their two values are equal, so these were not
-counted as on the line, so they hid the one who is not. Or a benefit is 250 for each child, and nobody has more than four. Or all
-pay rises by 5 % from one version to the next, and nothing stays nothing. The attack has two sums over an area and the line. It
-succeeds on the mode `open`.
+counted as on the line, so they hid the one who is not. Or a benefit is 250 for each child, and nobody has more than four (or than
+one: an allowance). Or all pay rises by 5 % from one version to the next, and nothing stays nothing. The attack has two sums over
+an area and the line. It succeeds on the mode `open`.
 """
 
 import sys
@@ -28,6 +28,7 @@ FAMILIES = {
     "a tax that few pay": 1.25,
     "a tax that hardly anybody pays": 1.25,
     "a benefit": 250.0,
+    "an allowance": 250.0,
     "a rise": 1.05,
 }
 AREA = "area = '0'"
@@ -41,6 +42,8 @@ def records(family: str, seed: int, others: int = 1) -> tuple[dict[str, Any], fl
     x = np.where(nothing, 0, rng.integers(50, 450, PEOPLE) * 20)
     if family == "a benefit":
         x = rng.integers(0, 5, PEOPLE)
+    if family == "an allowance":
+        x = rng.integers(0, 2, PEOPLE)
     off = (rng.random(PEOPLE) < 0.25) & (area > 0)
     off[np.flatnonzero(area == 0)[:others]] = True
     more = np.where(off, rng.integers(100, 3000, PEOPLE), 0)
@@ -108,6 +111,10 @@ def test_few_values_that_agree_by_chance_are_no_line() -> None:
     for shares in ((0.8, 0.1, 0.05, 0.05), (0.4, 0.3, 0.2, 0.1)):
         x, y = rng.choice(4, (2, 200), p=shares).astype(float)
         assert not list(lines_in_common(x, y, []))
+    for share in (0.5, 0.2, 0.9):
+        x = (rng.random(200) < share).astype(float)
+        for y in (np.where(rng.random(200) < 0.9, x, 1 - x), rng.choice(4, 200, p=(0.4, 0.3, 0.2, 0.1)).astype(float)):
+            assert not list(lines_in_common(x, y, [np.arange(200) % 7]))
 
 
 if __name__ == "__main__":  # PYTHONPATH=src:tests python -m attacks.test_query_lines_of_few

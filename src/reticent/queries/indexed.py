@@ -238,7 +238,7 @@ def _with_equal(old: Floats, new: Floats, rows: Ints, equal: Ints, rate: Fractio
 def _through_few(old: Floats, new: Floats) -> Iterator[tuple[Ints, Fraction]]:
     """The records on a line through few points that many have (250 for each child), and its slope.
 
-    It has three points or more, and where most have nothing half of the others follow it too: two points say little.
+    Two points always have a line; there must be more that follow it than chance makes.
     """
     some = np.arange(len(old)) if len(old) <= SCORED else np.random.default_rng(0).integers(0, len(old), SCORED)
     points, counts = np.unique(np.column_stack((old, new))[some], axis=0, return_counts=True)
@@ -251,14 +251,36 @@ def _through_few(old: Floats, new: Floats) -> Iterator[tuple[Ints, Fraction]]:
                 risen = (other[1] - one[1]) / (other[0] - one[0]) * (old - one[0])
                 on = np.abs(new - one[1] - risen) <= EXACTLY * np.abs(risen)
             best, most = (on, int(on.sum())) if on.sum() > most else (best, most)
-    values, first, counts = np.unique(old[best], return_index=True, return_counts=True)
-    if len(values) < FEWEST_POINTS or most - np.sort(counts)[-2:].sum() < MORE:
-        return
-    if min(most / len(old), (most - counts.max()) / (len(old) - counts.max())) < SHARE:
+    values, first = np.unique(old[best], return_index=True)
+    if not (_two_points if len(values) == 2 else _more_points)(old, new, best):
         return
     (x, u), (y, v) = values[[0, -1]].tolist(), new[best][first[[0, -1]]].tolist()
     rate = (Fraction(v) - Fraction(y)) / (Fraction(u) - Fraction(x))
     yield np.flatnonzero(best), simple_fraction(rate, abs(rate) * Fraction(LAST_DIGITS))
+
+
+def _more_points(old: Floats, new: Floats, on: Mask) -> bool:
+    """Whether three points or more are a line, and where most have nothing half of the others follow it too."""
+    counts = np.unique(old[on], return_counts=True)[1]
+    if len(counts) < FEWEST_POINTS or on.sum() - np.sort(counts)[-2:].sum() < MORE:
+        return False
+    return bool(min(on.mean(), (on.sum() - counts.max()) / (len(on) - counts.max())) >= SHARE)
+
+
+def _two_points(old: Floats, new: Floats, on: Mask) -> bool:
+    """Whether half of those with each of two values follow, and of those with the rarer one far more than by chance.
+
+    Of two responses that have two values each (ill this year, and last year) this says little, however alike they are.
+    """
+    if max(len(np.unique(old)), len(np.unique(new))) < FEWEST_POINTS:
+        return False
+    values, first, counts = np.unique(old[on], return_index=True, return_counts=True)
+    shares = [count / (old == value).sum() for value, count in zip(values, counts)]
+    rare = int(np.argmin(counts))
+    chance = float(np.mean(new == new[on][first[rare]]))
+    return bool(
+        counts[rare] >= FEWEST and min(on.mean(), *shares) >= SHARE and shares[rare] - chance >= SHARE * (1 - chance)
+    )
 
 
 def lines_in_common(old: Floats, new: Floats, groups: Groups) -> Iterator[tuple[Ints, Fraction]]:

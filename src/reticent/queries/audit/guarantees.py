@@ -42,10 +42,11 @@ EXACT = ModeGuarantee(
         "response and numeric filters, of more than four variables (responses and numeric filters), of three of more than eight, "
         "of four of more than six, or in a data set of several versions",
         "equations between different records of one respondent, other than that they have one value of one response (the income "
-        "of a household is the sum of what its members earn, or his income is what she says of her partner's)",
+        "of a household is the sum of what its members earn, or one spouse's income is what the other gives as a partner's)",
+        "values of several records that some of these lack, where tied responses tell them",
         "values of few kinds that the records of one respondent have in common hardly more often than by chance",
         "values that different respondents share",
-        "lines in which a response has two values only",
+        "lines between two responses that have two values each, and other lines through two points that chance may make",
     ),
 )
 SIMULATABLE = ModeGuarantee(
