@@ -113,7 +113,7 @@ def _table_methods() -> list[str]:
 
 
 def _transparent(own: Guarantee) -> str:
-    if own.rate.determined:
+    if own.arithmetic_only:
         return f"nothing is promised: {own.why}; {own.rate} are determined, and {own.rate.left}."
     return f"enumerated only; {own.rate} are determined, and {own.rate.left}."
 

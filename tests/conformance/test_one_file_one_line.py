@@ -72,7 +72,7 @@ class HideAll(Parameters):
 
     name: ClassVar[str] = "toy-hide-all"
     guarantee: ClassVar[Guarantee] = Guarantee(
-        HIDDEN, Rate(0, 1), "everything is hidden, so nothing follows from what is"
+        HIDDEN, Rate(0, 1, 1.0), "everything is hidden, so nothing follows from what is"
     )
     most: int = field(default=9, metadata={"min": 1, "help": "not used"})
 

@@ -32,7 +32,7 @@ def test_a_database_is_made_tried_and_attacked(
     page.fill("#q-minimum", "4")
     bench.click("text=Save policy")
     page.wait_for_selector('.toml:has-text("minimum = 4")')
-    assert "No combination of answers, with any factors, rests on fewer respondents" in page.inner_text("main")
+    assert "no combination of answers, with any factors, rests on fewer respondents" in page.inner_text("main")
     bench.check('input[name="all"]')
     bench.click(f'#try button:text-is("{QUESTION}")')
     page.wait_for_selector("#try table")

@@ -61,10 +61,15 @@ class Guarantee:
     why: str
 
     @property
+    def arithmetic_only(self) -> bool:
+        """Whether nothing is for the transparent attacker: some value was determined, or nothing is drawn from the secret."""
+        return self.rate.determined > 0 or self.rate.secrets == 0
+
+    @property
     def transparent(self) -> str:
         """What the transparent attacker determines; no method is certified beyond the enumerated tables."""
         found = f"on {FAMILY}, {self.rate} are determined, and {self.rate.left}"
-        if self.rate.determined:
+        if self.arithmetic_only:
             return f"Not for the transparent attacker: {self.why}; {found}. Larger tables are not certified."
         return f"Against the transparent attacker nothing is promised beyond what was enumerated: {found}."
 
@@ -72,7 +77,7 @@ class Guarantee:
         """One line for a terminal."""
         rate = f"on small tables {self.rate.determined} of {self.rate.unsafe} unsafe counts are determined"
         known = "who also has code and parameters"
-        if self.rate.determined:
+        if self.arithmetic_only:
             return f"Judged for the arithmetic attacker; not for the transparent attacker, {known} ({rate})."
         return f"Judged for the arithmetic attacker; the transparent attacker, {known}, was tried out ({rate})."
 
