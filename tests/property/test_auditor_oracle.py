@@ -263,7 +263,7 @@ def compare_joint(seed: int) -> tuple[str, int, int]:
             "a": rng.choice(["0", "1"], n),
             "b": rng.choice(["0", "1", "2"], n),
             "who": [str(i) for i in range(n)] if rng.random() < 0.8 else ["0"] * n,
-            "x": rng.integers(20, 60, n).tolist(),
+            "x": values_of(owners, rng),
         }
     )
     minimum = int(rng.integers(2, 5))
@@ -295,6 +295,13 @@ def compare_joint(seed: int) -> tuple[str, int, int]:
     if minimum >= 3:
         check_insiders(oracle.systems["x"].rows, owner)
     return "safe" if all(verdicts) else "jointly" if alone else "alone", undecided, len(verdicts)
+
+
+def values_of(owners: np.ndarray, rng: np.random.Generator) -> list[int]:
+    """Values of records; where three respondents have one value again, these are one unknown (`attacks/test_query_one_value`)."""
+    values = rng.integers(20, 60, len(owners))
+    again = [who for who in set(owners.tolist()) if len(set(values[owners == who].tolist())) < (owners == who).sum()]
+    return [int(v) for v in (values if len(again) < 3 else 20 + rng.permutation(40)[: len(owners)])]
 
 
 def check_insiders(rows: list[tuple[int, ...]], owner: list[int]) -> None:
