@@ -7,6 +7,7 @@ together take every primary as far as it must go: down, up, in width, and by at 
 tables for the attacker, so the interval contains them.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,9 +34,14 @@ class Verification:
 
 
 def verify_file(path: Path) -> Verification:
-    """Verify a certificate file."""
+    """Verify a certificate file; one in which anything was changed after it was written is damaged."""
     try:
-        return verify(json.loads(Path(path).read_text(encoding="ascii")))
+        certificate = json.loads(Path(path).read_text(encoding="ascii"))
+        checksum = certificate.pop("checksum")
+        text = json.dumps(certificate, separators=(",", ":"))
+        if checksum != hashlib.sha256(text.encode("ascii")).hexdigest():
+            raise ValueError("the checksum is another")
+        return verify(certificate)
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as err:
         raise DataError(
             f"verify: {Path(path).name} is not a certificate, or it is damaged. `reticent audit FILE --certificate PROOF.json` "
