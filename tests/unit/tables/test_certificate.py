@@ -127,26 +127,3 @@ def test_a_file_that_is_no_certificate_gets_a_sentence(text: str, tmp_path: Path
     (tmp_path / "proof.json").write_text(text, encoding="ascii")
     with pytest.raises(DataError, match="proof.json is not a certificate, or it is damaged"):
         verify_file(tmp_path / "proof.json")
-
-
-def test_any_digit_that_is_changed_in_the_file_is_noticed(tmp_path: Path) -> None:
-    """Without the checksum a changed value, level, bound or relation of published cells was still called proved."""
-    problem, hidden = protected(1, 0.2)
-    make_certificate(problem, hidden).write(tmp_path / "proof.json")
-    text = (tmp_path / "proof.json").read_text(encoding="ascii")
-    digits = [at for at, letter in enumerate(text) if letter.isdigit()]
-    for at in [*digits[:: max(1, len(digits) // 60)], *digits[-3:]]:
-        changed = text[:at] + str((int(text[at]) + 1) % 10) + text[at + 1 :]
-        (tmp_path / "proof.json").write_text(changed, encoding="ascii")
-        with pytest.raises(DataError, match="or it is damaged"):
-            verify_file(tmp_path / "proof.json")
-
-
-@pytest.mark.parametrize("left_out", ["least", "scale", "unproved", "checksum"])
-def test_nothing_can_be_left_out_of_the_file(left_out: str, tmp_path: Path) -> None:
-    problem, hidden = protected(1, 0.2)
-    data = json.loads(make_certificate(problem, hidden, least=0.0).to_text())
-    del data[left_out]
-    (tmp_path / "proof.json").write_text(json.dumps(data, separators=(",", ":")), encoding="ascii")
-    with pytest.raises(DataError, match="or it is damaged"):
-        verify_file(tmp_path / "proof.json")
