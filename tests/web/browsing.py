@@ -22,11 +22,19 @@ BUNDLED = Path(reticent.__file__).parent / "demo_data"
 PATIENCE = 900_000
 """Milliseconds that even a loaded machine hardly takes for anything; only what never comes fails by it."""
 MOST_TABS = 2_000
-SEEN = """element => {
-  const style = getComputedStyle(element), place = element.getBoundingClientRect();
+SEEN = """async element => {
+  const style = getComputedStyle(element), frame = () => new Promise(requestAnimationFrame);
   const bar = element.closest(".top") ? 0 : document.querySelector(".top").getBoundingClientRect().bottom;
-  return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0 && place.bottom > bar && place.top < innerHeight;
+  for (let frames = 0; frames < 100; frames++) {
+    const place = element.getBoundingClientRect();
+    if (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0 && place.bottom > bar && place.top < innerHeight)
+      return true;
+    await frame();
+  }
+  return false;
 }"""
+"""Whether the mark of what has the focus is seen; the browser scrolls to it in a later frame."""
+OTHER_WAY = {"Tab": "Shift+Tab", "Shift+Tab": "Tab"}
 STOPS = """[...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
     .filter(one => one.checkVisibility({visibilityProperty: true}) && !one.disabled && one.type !== "hidden")"""
 AHEAD = f"wanted => {{ const all = {STOPS}; return all.indexOf(wanted) - all.indexOf(document.activeElement); }}"
@@ -222,12 +230,15 @@ class Keyed(Watched):
         """Press Tab until something has the focus; it must be marked as having it, and not lie under the top bar."""
         self.page.wait_for_load_state()
         self.page.wait_for_selector(QUIET, state="attached")
+        self.page.wait_for_load_state()  # a page that was fetched again moves the focus once it is there
         wanted = self.page.wait_for_selector(what, state="attached")
         key = self._walk_near(wanted)
         for _ in range(MOST_TABS):
             if self.page.evaluate("element => document.activeElement === element", wanted):
-                self.page.wait_for_function(SEEN, arg=wanted)  # the browser scrolls to it in a later frame
-                return wanted
+                if self.page.evaluate(SEEN, wanted):
+                    return wanted
+                # a page that was fetched again goes back to where it stood, even if the focus has moved on
+                self.page.keyboard.press(OTHER_WAY[key])
             self.page.keyboard.press(key)
         raise AssertionError(f"{key} never reaches {what}")
 
@@ -246,10 +257,10 @@ class Keyed(Watched):
 
     def click(self, what: str) -> None:
         """Follow a link or press a button with Enter."""
-        self.reach(what)
+        wanted = self.reach(what)
         self.clicks += 1
         with self.page.expect_navigation():
-            self.page.keyboard.press("Enter")
+            wanted.press("Enter")
 
     def check(self, what: str) -> None:
         """Tick a box with the space bar."""
