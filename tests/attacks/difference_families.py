@@ -8,7 +8,8 @@ What is published of both tells of those who are in the one and not in the other
 - `missing`: region, and district, which some do not have;
 - `bands`: three ages in each band beside bands that begin a year later; all up to an age less all up to another;
 - with `-sums` turnover instead of counts;
-- `ledger`, `ledger-sums`: `groups`, each table released by itself, one after another, with one ledger.
+- `ledger`, `ledger-sums`: `groups`, each table released by itself, one after another, with one ledger; with `ledger-memory`
+  and `ledger-memory-sums` the second one hides what it must because of the first.
 
 Each is crossed by sex in every other case. The attacker knows which codes lie within others, and has the published tables.
 """
@@ -49,6 +50,7 @@ FAMILIES = (
     "missing-sums",
     "bands-sums",
 )
+LEDGERS = ("ledger", "ledger-sums", "ledger-memory", "ledger-memory-sums")
 Codes = Mapping[str, frozenset[int]]
 """The kinds of people that have each code of a variable; who has no code has none."""
 
@@ -124,6 +126,7 @@ def released(family: str, codings: tuple[Codes, Codes], people: Sequence[tuple[i
     """The two tables of a case, as a ledger releases them one after another."""
     response = 'response = "t"' if family.endswith("-sums") else ""
     rules = '{ rule = "threshold", minimum = 3 }' + (', { rule = "p-percent", p = 15 }' if response else "")
+    memory = "memory = true\n" if "memory" in family else ""
     names = [{kind: code for code, kinds in own.items() for kind in kinds} for own in codings]
     rows = [f"{at},{names[0][kind]},{names[1][kind]},{t}" for at, (kind, _, t) in enumerate(people)]
     schema = '[[variable]]\nname = "id"\nrole = "identifier"\n[[variable]]\nname = "t"\nkind = "numeric"\n'
@@ -140,7 +143,7 @@ def released(family: str, codings: tuple[Codes, Codes], people: Sequence[tuple[i
             plan = (
                 '[data]\npath = "people.csv"\nschema = "people.toml"\nsecret = "office.key"\n'
                 f'[table]\ndimensions = ["{name}"]\n{response}\nrules = [{rules}]\n'
-                f'[output]\npath = "{name}.csv"\n[ledger]\npath = "people.ledger"\nname = "{name}"\n'
+                f'[output]\npath = "{name}.csv"\n[ledger]\npath = "people.ledger"\nname = "{name}"\n{memory}'
             )
             (folder / f"{name}-plan.toml").write_text(plan)
             release_plan(folder / f"{name}-plan.toml")
@@ -203,6 +206,6 @@ def rates(family: str, plans: int) -> Counter[str]:
 
 
 if __name__ == "__main__":
-    for chosen in sys.argv[2:] or (*FAMILIES, "ledger", "ledger-sums"):
+    for chosen in sys.argv[2:] or (*FAMILIES, *LEDGERS):
         sys.stdout.write(f"{chosen}: {dict(rates(chosen, int(sys.argv[1])))}\n")
         sys.stdout.flush()

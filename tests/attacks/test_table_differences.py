@@ -14,7 +14,10 @@ from reticent.tables.methods import PrimaryOnly
 from reticent.tables.request import Attacker
 from reticent.tables.rules import PPercent, Threshold
 
-BROKEN = {"ages": (3,), "flags": (7,), "missing": (21,), "bands": (8,), "ages-sums": (18,), "missing-sums": (37,)}
+BROKEN = {
+    "ages": (3,), "flags": (7,), "missing": (21,), "bands": (8,), "ages-sums": (18,), "missing-sums": (37,),
+    "ledger-memory": (48,), "ledger-memory-sums": (28,),
+}  # fmt: skip
 """Cases whose published tables had an unsafe difference."""
 
 
@@ -23,6 +26,11 @@ def test_unsafe_differences_of_linked_tables_are_not_known(family: str, number: 
     found = attacked(family, number)
     assert found["unsafe"] > 0
     assert found["exactly"] == 0
+
+
+def test_a_ledger_refuses_a_table_that_leaves_somebody_of_another() -> None:
+    with pytest.raises(NotProtectedError, match="g3 less h1 .hidden by one and two. would be known too well"):
+        attacked("ledger", 48)
 
 
 AGES = {"young": 5, "62": 5, "65": 1, "70": 4, "old": 5}

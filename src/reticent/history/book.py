@@ -20,6 +20,7 @@ from reticent.data.facts import Facts
 from reticent.data.microdata import Microdata
 from reticent.data.record_marks import is_version, version_fingerprint, version_marks
 from reticent.history.amended import Amendment, with_amendments
+from reticent.history.differences import DIFFERENCES, unsafe_differences
 from reticent.history.editions import Edition, Recipe
 from reticent.history.file_recipe import FileRecipe, in_step
 from reticent.history.scene import AnswersTold, Scene
@@ -172,7 +173,7 @@ class Book:
         new, before, asked = stage.new, stage.before, stage.scene.answered
         counted = (f"{asked} answers",) if asked else ()
         repeats = _repeats(new, recipe, before, stage.told)
-        unwatched = _nothing_watched(new, stage.told)
+        unwatched = _nothing_watched(new, stage)
         if unwatched is not None:
             return Judged(unwatched, new, (*before, *counted), repeats, 0 if prove else None)
         new = _certified_beside(new, [recipe, *before.values()], stage.scene, self.data)
@@ -188,6 +189,7 @@ class Book:
         before, scene = self.recipes(name), self.scene(recipe, name)
         told = scene.told()
         stage = Stage(scene, before, told.releases, told.known(before, scene.asked), joined(told.releases[name], name))
+        stage = _with_differences(stage)
         return stage if scene.links is None else _with_aware(stage, name)
 
     def record(self, turn: Turn, recipe: Recipe, name: str, **more: Any) -> int:
@@ -212,7 +214,7 @@ class Book:
             raise ParameterError(
                 f"ledger: {name!r} ends like one of several tables of a release; leave out the number in brackets."
             )
-        if known is not None and known.blob != name_of(_content(recipe)):
+        if known is not None and known.blob not in {name_of(_content(own)) for own in (recipe, _without_rules(recipe))}:
             raise ParameterError(
                 f"ledger: a release called {name!r} is recorded already, and this one differs from it; give it another "
                 "name in [ledger]."
@@ -257,6 +259,11 @@ def _content(recipe: Recipe) -> bytes:
     return json.dumps(recipe.to_plain(), sort_keys=True, ensure_ascii=False).encode()
 
 
+def _without_rules(recipe: Recipe) -> Recipe:
+    """The recipe as it was recorded before the ledger kept rules."""
+    return replace(recipe, rules=()) if isinstance(recipe, TableRecipe) else recipe
+
+
 def recipe_of(blobs: Blobs, one: Recorded) -> Recipe:
     """How a recorded release was made."""
     plain = json.loads(blobs.get(one.blob, entry=one.number))
@@ -267,6 +274,18 @@ def recipes_of(blobs: Blobs, recorded: Sequence[Recorded]) -> dict[str, Recipe]:
     """How each recorded release was made, with what imports left of its watches."""
     made = {one.name: recipe_of(blobs, one) for one in recorded}
     return with_amendments(made, [one.amended for one in recorded])
+
+
+def _with_differences(stage: Stage) -> Stage:
+    """Watch what cells of one release leave of those of another, unless that is known without the new release."""
+    watches = unsafe_differences(stage.scene)
+    if not watches:
+        return stage
+    watched, version = Facts(DIFFERENCES, (), watches=watches), len(stage.scene.others)
+    found = stage.system().judge(watched, version=version, most_exposures=10**9).exposures
+    known = {one.watch for one in found if one.proved}
+    left = replace(watched, watches=tuple(one for one in watches if one.name not in known))
+    return replace(stage, known=(*stage.known, (left, version)))
 
 
 def _with_aware(stage: Stage, name: str) -> Stage:
@@ -353,10 +372,10 @@ def _certified_beside(new: Facts, recipes: Sequence[Recipe], scene: Scene, data:
     return new
 
 
-def _nothing_watched(new: Facts, told: Mapping[str, Sequence[Facts]]) -> JointVerdict | None:
+def _nothing_watched(new: Facts, stage: Stage) -> JointVerdict | None:
     """Where nothing must stay unknown, nothing can be exposed, and no program need be solved."""
-    every = [facts for own in told.values() for facts in own]
-    if any(facts.watches for facts in every):
+    every = [facts for own in stage.told.values() for facts in own]
+    if any(facts.watches for facts in (*every, *(facts for facts, _ in stage.known))):
         return None
     uncertified = tuple(dict.fromkeys(facts.release for facts in every if not facts.certified))
     return JointVerdict(new.release, Outcome.SAFE, uncertified=uncertified)

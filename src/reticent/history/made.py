@@ -69,7 +69,12 @@ def recipe_of_tables(request: TableRequest, results: Sequence[ProtectedTable]) -
     bounded = any(bounds != BoundsOptions() for bounds in given)
     bounded |= bool(request.a_priori) or any(table.a_priori for table in request.tables)
     return TableRecipe.of(
-        results, request.method, relations=request.relations, insiders=request.attacker.insiders, bounded=bounded
+        results,
+        request.method,
+        relations=request.relations,
+        insiders=request.attacker.insiders,
+        bounded=bounded,
+        rules=[rule for table in request.tables for rule in table.rules],
     )
 
 

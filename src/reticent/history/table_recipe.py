@@ -11,16 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from reticent.base.arrays import Floats
+from reticent.base.arrays import Floats, Ints
 from reticent.base.plain import as_plain
 from reticent.data.facts import Fact, Facts, Term
 from reticent.data.parameters import build, to_plain
 from reticent.data.published_table import HIDDEN, PUBLISHED, PublishedTable
 from reticent.data.response_relations import parse_relation
 from reticent.data.table import Dimension, Respondents, Table
-from reticent.tables.facts_left import facts_by_cell, facts_of_table, known_bounds, shown_parts, terms_by_cell
+from reticent.tables.facts_left import (
+    atoms_by_cell,
+    facts_by_cell,
+    facts_of_table,
+    known_bounds,
+    shown_parts,
+    terms_by_cell,
+)
 from reticent.tables.methods import TABLE_METHODS, TableMethod
 from reticent.tables.result import ProtectedTable
+from reticent.tables.rules import Manual, Request, Rule, rule_from_plan
 from reticent.tabulation.ground import GroundedData
 from reticent.tabulation.near_atoms import HiddenCells
 
@@ -48,7 +56,7 @@ class ShownTable:
 
 @dataclass(frozen=True, eq=False)
 class TableRecipe:
-    """Tables that were released together, and the method that made them."""
+    """Tables that were released together, the method that made them, and the rules for what other tables leave of them."""
 
     form = "table"
     tables: tuple[ShownTable, ...]
@@ -56,6 +64,7 @@ class TableRecipe:
     options: Mapping[str, Any] = field(default_factory=dict)
     relations: tuple[str, ...] = ()
     insiders: str = "exact"
+    rules: tuple[Rule, ...] = ()
 
     @classmethod
     def of(
@@ -66,6 +75,7 @@ class TableRecipe:
         relations: Sequence[str] = (),
         insiders: str = "exact",
         bounded: bool = False,
+        rules: Sequence[Rule] = (),
     ) -> "TableRecipe":
         """The recipe of what a run would publish, with the relations that it declares and what insiders are kept from.
 
@@ -76,7 +86,9 @@ class TableRecipe:
             for (published, table, required), known in zip(shown_parts(result), known_bounds(result), strict=True):
                 own = known if bounded else {}
                 shown.append(ShownTable(published, table.dimensions, table.response, table.weighted, required, own))
-        return cls(tuple(shown), method.name, to_plain(method), tuple(relations), insiders)
+        # cells that are marked, or asked for, are named one by one, and differences are no cells
+        judged = tuple(rule for rule in dict.fromkeys(rules) if not isinstance(rule, (Manual, Request)))
+        return cls(tuple(shown), method.name, to_plain(method), tuple(relations), insiders, judged)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -133,6 +145,11 @@ class TableRecipe:
         method = self._method(name)
         return [terms_by_cell(grounded, shown.published, shown.frame(), method) for shown in self.tables]
 
+    def cell_atoms(self, grounded: GroundedData, name: str) -> list[dict[tuple[str, ...], Ints]]:
+        """The atoms of each cell of each table, by codes."""
+        method = self._method(name)
+        return [atoms_by_cell(grounded, shown.published, shown.frame(), method) for shown in self.tables]
+
     def hiding(self, cells: Sequence[Collection[tuple[str, ...]]]) -> "TableRecipe":
         """The same tables with further cells hidden, per table by codes."""
         return replace(self, tables=tuple(_hiding(one, own) for one, own in zip(self.tables, cells, strict=True)))
@@ -150,6 +167,7 @@ class TableRecipe:
             "tables": [_table_to_plain(shown) for shown in self.tables],
             "relations": list(self.relations),
             "insiders": self.insiders,
+            **({"rules": [{"rule": rule.name, **to_plain(rule)} for rule in self.rules]} if self.rules else {}),
         }
 
     @classmethod
@@ -157,7 +175,8 @@ class TableRecipe:
         """The recipe back from plain data."""
         tables = tuple(_table_from_plain(one) for one in plain["tables"])
         relations, insiders = tuple(plain.get("relations", ())), plain.get("insiders", "exact")
-        return cls(tables, plain["method"], plain["options"], relations, insiders)
+        rules = tuple(rule_from_plan(one, owner="ledger") for one in plain.get("rules", ()))
+        return cls(tables, plain["method"], plain["options"], relations, insiders, rules)
 
 
 def _hiding(shown: ShownTable, cells: Collection[tuple[str, ...]]) -> ShownTable:

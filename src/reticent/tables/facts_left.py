@@ -165,6 +165,14 @@ def terms_by_cell(
     return {codes: Term.total(stated.places.response, own) for codes, own in every if stated and len(own)}
 
 
+def atoms_by_cell(
+    grounded: GroundedData, published: PublishedTable, table: Table, method: TableMethod
+) -> dict[tuple[str, ...], Ints]:
+    """The atoms of each row of a published table, by its codes."""
+    stated = _stated(grounded, published, table, method)
+    return {} if stated is None else {codes: stated.places.cells.of(row) for row, codes in enumerate(stated.codes)}
+
+
 @dataclass(frozen=True, eq=False)
 class _Stated:
     """A published table over the ground: its rows, what it says of each, and the unknowns of each."""

@@ -4,7 +4,7 @@
 Ages 15 to 65 in one table and 15 to 64 in another publish those who are 65, though no table has them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -21,6 +21,7 @@ from reticent.kernels.grouping import group_columns
 from reticent.tables.make import fit_to_rules
 from reticent.tables.protection import judge_cells
 from reticent.tables.request import WantedTable
+from reticent.tables.rules import Rule
 from reticent.tabulation.codings import Row
 from reticent.tabulation.dimensions import build_dimension
 from reticent.tabulation.linked import System
@@ -69,14 +70,27 @@ def _unsafe(wanted: Sequence[WantedTable], system: System, rows: Sequence[Row]) 
         return set()
     left = members.left(rows)
     sizes = {at: int(members.counts[own].sum()) for at, own in left.items()}
-    kept = sorted(left, key=lambda at: sizes[at])
-    kept = kept[: int(np.searchsorted(np.cumsum([sizes[at] for at in kept]), MOST_RECORDS, side="right"))]
+    return unsafe_groups(data, spec, rules, {at: members.records(left[at]) for at in _smallest(sizes)})
+
+
+def _smallest(sizes: Mapping[int, int]) -> list[int]:
+    """The smallest groups, until they have as many records together as are judged."""
+    by_size = sorted(sizes, key=lambda at: sizes[at])
+    return by_size[: int(np.searchsorted(np.cumsum([sizes[at] for at in by_size]), MOST_RECORDS, side="right"))]
+
+
+def unsafe_groups(data: Microdata, spec: TableSpec, rules: Sequence[Rule], groups: Mapping[int, Ints]) -> set[int]:
+    """The numbers of those groups of records that are unsafe by the rules as if they were a cell; of very many the smallest.
+
+    `spec` says what is added up; a group is judged as a code of its first dimension.
+    """
+    kept = _smallest({at: len(own) for at, own in groups.items()})
     if not kept:
         return set()
     names = [str(at) for at in kept]
     carrier = spec.dimensions[0].variable
-    codes = np.repeat(np.arange(len(kept), dtype=np.int32), [sizes[at] for at in kept])
-    chosen = data.rows(np.concatenate([members.records(left[at]) for at in kept])).with_codes(carrier, codes, names)
+    codes = np.repeat(np.arange(len(kept), dtype=np.int32), [len(groups[at]) for at in kept])
+    chosen = data.rows(np.concatenate([groups[at] for at in kept])).with_codes(carrier, codes, names)
     tree = Hierarchy((TOTAL, *names), (-1, *([0] * len(names))))
     table = tabulate(chosen, replace(fit_to_rules(spec, rules), dimensions=(DimensionSpec(carrier, (tree,)),)))
     judged = judge_cells(table, rules).status == CellStatus.PRIMARY

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a cell of one release leaves of a cell of another that it lies within: nobody publishes it, but anybody can subtract.
+
+Ages 15 to 65 in one table and 15 to 64 in another that is released later publish those who are 65. Where the rules of both
+call these people unsafe, their sum is watched like a hidden cell without levels. Within one table nothing is added: its own
+method judges its sums.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
+
+import numpy as np
+from scipy import sparse
+
+from reticent.base import clock
+from reticent.base.arrays import Ints
+from reticent.data.facts import COUNT, Watch
+from reticent.data.table import DimensionSpec, TableSpec
+from reticent.history.scene import Scene
+from reticent.history.table_recipe import ShownTable, TableRecipe
+from reticent.tables.facts_left import response_of
+from reticent.tables.request import rules_of_counts
+from reticent.tables.rests import unsafe_groups
+from reticent.tables.rules import Rule
+from reticent.tabulation.ground import GroundedData
+
+DIFFERENCES = "differences of tables"
+MOST_PAIRS = 10_000_000
+"""Two tables with more pairs of cells are not looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The cells of one released table: what they add up, the rules, their names, and their atoms (a column for each cell)."""
+
+    release: str
+    response: str
+    variable: str
+    rules: tuple[Rule, ...]
+    names: tuple[str, ...]
+    atoms: sparse.csc_array = field(repr=False)
+
+    def of(self, cell: int) -> Ints:
+        """The atoms of a cell."""
+        found: Ints = self.atoms.indices[self.atoms.indptr[cell] : self.atoms.indptr[cell + 1]].astype(np.int64)
+        return found
+
+    def marks(self, people: Ints) -> list[bytes]:
+        """For each cell the atoms with people in it, equal for equal people."""
+        ends, atoms = self.atoms.indptr.tolist(), self.atoms.indices.astype(np.int64)
+        return [_mark(atoms[a:b], people) for a, b in pairwise(ends)]
+
+
+@dataclass(frozen=True)
+class _Rest:
+    """The atoms that a cell of one table leaves of a cell of another, and what that is called."""
+
+    atoms: Ints
+    name: str
+
+
+def unsafe_differences(scene: Scene) -> tuple[Watch, ...]:
+    """What the tables of the last version leave of each other, two by two, and the rules call unsafe."""
+    grounded, found = scene.grounded, dict[str, Watch]()
+    released = [(name, own) for name, own in scene.recipes.items() if isinstance(own, TableRecipe) and own.rules]
+    for (one, first), (other, second) in combinations(released, 2):
+        for mine in _cells_of(grounded, one, first):
+            for its in _cells_of(grounded, other, second):
+                if mine.response == its.response and len(mine.names) * len(its.names) <= MOST_PAIRS:
+                    clock.check()
+                    found |= {watch.name: watch for watch in _unsafe(grounded, mine, its)}
+    return tuple(found.values())
+
+
+def _cells_of(grounded: GroundedData, name: str, recipe: TableRecipe) -> Iterator[_Cells]:
+    """The cells of each table of a release that hides what is unsafe; weighted tables add up something else."""
+    for shown, atoms in zip(recipe.tables, recipe.cell_atoms(grounded, name), strict=True):
+        response = _response(grounded, shown)
+        if response is not None and atoms:
+            start = np.cumsum([0, *map(len, atoms.values())])
+            inside = (np.ones(start[-1], dtype=np.int64), np.concatenate([*atoms.values()]), start)
+            columns = sparse.csc_array(inside, shape=(grounded.ground.n_atoms, len(atoms)))
+            rules = rules_of_counts(recipe.rules) if response == COUNT else recipe.rules
+            names = tuple(" × ".join(codes) for codes in atoms)
+            yield _Cells(name, response, shown.published.dimensions[0], rules, names, columns)
+
+
+def _response(grounded: GroundedData, shown: ShownTable) -> str | None:
+    """What a table adds up if its cells are exact or hidden, and not weighted."""
+    exact = shown.published.method == "suppression" and not shown.weighted
+    return response_of(grounded, shown.frame()) if exact else None
+
+
+def _unsafe(grounded: GroundedData, one: _Cells, other: _Cells) -> list[Watch]:
+    """What two tables leave of each other whose people the rules of either call unsafe."""
+    rests = [*_rests(grounded, one, other), *_rests(grounded, other, one)]
+    ground = grounded.ground
+    there = np.ones(ground.n_units, dtype=bool) if one.response == COUNT else grounded.there(one.response)
+    spec = TableSpec((DimensionSpec(one.variable),), response=None if one.response == COUNT else one.response)
+    groups = {at: np.flatnonzero(there & np.isin(ground.atom_of_unit, own.atoms)) for at, own in enumerate(rests)}
+    rules = tuple(dict.fromkeys((*one.rules, *other.rules)))
+    found = unsafe_groups(grounded.data, spec, rules, groups)
+    releases = f"{one.release} and {other.release}"
+    return [_watch(grounded, one.response, rests[at], groups[at], releases) for at in sorted(found)]
+
+
+def _rests(grounded: GroundedData, whole: _Cells, part: _Cells) -> Iterator[_Rest]:
+    """What cells of one table leave of cells of another, unless one of the two tables has both of them, or what is left."""
+    people = np.bincount(grounded.ground.atom_of_unit, minlength=grounded.ground.n_atoms)
+    shared = sparse.coo_array(whole.atoms.T @ part.atoms)
+    inside = np.flatnonzero(shared.data == np.diff(part.atoms.indptr)[shared.col])
+    marks, its = whole.marks(people), part.marks(people)
+    known, others = {*marks}, {*its}
+    for a, b in zip(shared.row[inside].tolist(), shared.col[inside].tolist()):
+        if marks[a] in others or its[b] in known:
+            continue
+        left = np.setdiff1d(whole.of(a), part.of(b))
+        if _mark(left, people) not in known | others | {b""}:
+            yield _Rest(left, f"{whole.names[a]} less {part.names[b]}")
+
+
+def _mark(atoms: Ints, people: Ints) -> bytes:
+    return atoms[people[atoms] > 0].tobytes()
+
+
+def _watch(grounded: GroundedData, response: str, rest: _Rest, records: Ints, releases: str) -> Watch:
+    """What is left must not be known exactly."""
+    places = rest.atoms
+    if response != COUNT:
+        places = np.concatenate((records, grounded.ground.spare_places(response, rest.atoms)))
+    value = int(grounded.truth(response)[places].sum())
+    return Watch(response, places, np.ones(len(places), dtype=np.int64), value, value + 1, rest.name, releases)
