@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from numbers import Integral, Rational, Real
 from typing import Any
 
 from reticent.base.checks import check_between, check_choice, check_unique, kind_of
@@ -39,13 +40,19 @@ STATISTICS: dict[str, tuple[int, int, bool]] = {
 }
 
 
-def _check_constant(value: object) -> None:
+def _constant(value: object) -> str | float:
+    """A text or a finite number; one of numpy (a value of a data frame) as the same number of Python."""
     if isinstance(value, str):
-        return
-    if type(value) in (int, float):
+        return value
+    plain: object = value
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        plain = int(value)
+    elif isinstance(value, Real) and not isinstance(value, Rational):
+        plain = float(value)
+    if type(plain) in (int, float):
         with suppress(OverflowError):  # a whole number beyond floating-point numbers
-            if math.isfinite(value):  # type: ignore[arg-type]
-                return
+            if math.isfinite(plain):  # type: ignore[arg-type]
+                return plain  # type: ignore[return-value]
     raise ParameterError("a variable can be compared with a text or a finite number only.").at("Query")
 
 
@@ -66,7 +73,7 @@ class Compare:
 
     def __post_init__(self) -> None:
         check_choice(self.operator, OPERATORS, name="operator", owner="Compare")
-        _check_constant(self.value)
+        object.__setattr__(self, "value", _constant(self.value))
 
 
 @dataclass(frozen=True)
@@ -77,9 +84,7 @@ class In:
     values: tuple[str | float, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", _listed(self.values, "the constants of in"))
-        for value in self.values:
-            _check_constant(value)
+        object.__setattr__(self, "values", tuple(map(_constant, _listed(self.values, "the constants of in"))))
 
 
 @dataclass(frozen=True)
