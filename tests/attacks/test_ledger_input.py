@@ -12,7 +12,9 @@ from attacks.query_scenarios import SCENARIOS, database_file
 from attacks.transcripts import stored, value_of
 from reticent.base.errors import ReticentError
 from reticent.base.randomness import as_secret
+from reticent.history.book import blobs_of
 from reticent.jobs.answer_query import answer_query, open_database
+from reticent.jobs.ledger import restore
 from reticent.ledger.chain import LedgerError
 from reticent.ledger.ledger import open_ledger
 from reticent.queries.users import LONGEST, normal_user
@@ -179,6 +181,7 @@ ODD_PLACES = {
     "ledger": ('"pay.ledger"', f'"{LONG}"'),
     "anchor": ("[ledger]", f'[ledger]\nanchor = "{LONG}"'),
     "earlier": ("[ledger]", f'[[earlier]]\npath = "{LONG}"\nversion = "0"\n[ledger]'),
+    "ledger is the root": ('"pay.ledger"', '"/"'),
     "ledger without a name": ('"pay.ledger"', '"a\\u0000b"'),
     "anchor and ledger in one": ("[ledger]", '[ledger]\nanchor = "pay.ledger"'),
 }
@@ -192,6 +195,18 @@ def test_places_that_no_system_has_get_one_sentence(place: str, tmp_path: Path) 
     with pytest.raises(ReticentError) as caught:
         open_database(path)
     assert "another process" not in str(caught.value)
+
+
+@pytest.mark.parametrize("place", ["/", ".", ""])
+def test_a_folder_in_place_of_a_ledger_gets_one_sentence(place: str, tmp_path: Path) -> None:
+    """They ended in errors of Python, with `reticent ledger` too."""
+    for work in (
+        lambda: open_ledger(place, secret=SECRET, dataset="d"),
+        lambda: blobs_of(place, None),
+        lambda: restore(tmp_path, Path(place)),
+    ):
+        with pytest.raises(ReticentError, match="path of a file"):
+            work()
 
 
 @pytest.mark.parametrize(

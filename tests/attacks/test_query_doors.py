@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,9 @@ from attacks.transcripts import stored
 from reticent.base.errors import ReticentError
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.jobs.answer_query import open_database
+from reticent.ledger.chain import LedgerError
 from reticent.queries.database import ProtectedDatabase
+from reticent.queries.language import ask_for
 from reticent.queries.policy import Bounds
 
 PAY = Variable("pay", role=Role.SENSITIVE, kind=Kind.NUMERIC)
@@ -101,6 +104,40 @@ def test_a_forked_process_answers_nothing() -> None:
     child.join()
     assert replies.get() == "sentence"
     assert told(db, ALL) is not None
+
+
+def test_a_closed_database_answers_nothing_and_closes_no_other(tmp_path: Path) -> None:
+    """Closing it twice closed the lock of the database that was opened since, because its file had the same number."""
+    folders = [tmp_path / "first", tmp_path / "second"]
+    for folder in folders:
+        folder.mkdir()
+    first = open_database(database_file(folders[0]))
+    first.close()
+    second = open_database(database_file(folders[1]))
+    first.close()
+    assert told(second, ALL) is not None
+    second.close()
+    assert outcome_of(lambda: first.ask(ALL, user="u")) == outcome_of(first.history) == "sentence"
+    with pytest.raises(LedgerError, match="closed"):
+        first.history()
+
+
+ODD_QUESTIONS: dict[str, Callable[[], Any]] = {
+    "no variables": lambda: ask_for("sum", None),
+    "a number": lambda: ask_for("sum", 5),
+    "a share among the variables": lambda: ask_for("quantile", ("pay", 0.5)),
+    "one more statistic of a number": lambda: ask_for("sum", "pay").also("avg", 5),  # type: ignore[arg-type]
+    "a text as a list": lambda: ask_for("sum", "pay").where("dep", "in", "ab"),
+    "a number as a list": lambda: ask_for("sum", "pay").where("dep", "in", 5),
+}
+
+
+@pytest.mark.parametrize("name", ODD_QUESTIONS)
+def test_odd_questions_in_python_get_one_sentence(name: str, tmp_path: Path) -> None:
+    """Most ended in errors of Python; a text was taken for the list of its letters."""
+    db = open_database(database_file(tmp_path))
+    assert outcome_of(lambda: db.ask(ODD_QUESTIONS[name](), user="u")) == "sentence"
+    db.close()
 
 
 def test_a_ledger_named_as_memory_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -332,6 +332,22 @@ def test_bounds_need_not_lie_on_the_grid(tmp_path: Path, low: float, high: float
         assert least <= told <= most
 
 
+@pytest.mark.parametrize("percent", [51, 80, 99])
+@pytest.mark.parametrize("sign, bounds", [(1, Bounds(low=0)), (1, Bounds(0, 1e6)), (-1, Bounds(high=0))])
+def test_a_bound_at_zero_leaves_bands_beside_it(tmp_path: Path, percent: float, sign: int, bounds: Bounds) -> None:
+    """Above 50 percent no band was wide enough at zero, so that a mean lay between 0 and 10^309."""
+    data = _data()
+    pay = sign * data.numbers(("pay",))[:, 0]
+    policy = _policy(bounds={"pay": bounds}, options={"camouflage": {"percent": percent}})
+    db = _open(tmp_path, 1, data=data.with_numbers("pay", pay), policy=policy)
+    low, high = db.ask("SELECT AVG(pay) FROM data", user="u").value
+    assert low <= pay.mean() <= high
+    assert high - low < 100
+    low, high = db.ask("SELECT MIN(pay) FROM data", user="u").value
+    assert low <= pay.min() <= high
+    assert high - low <= 200, "the cell of the least value is no wider than its band"
+
+
 def test_values_outside_the_bands_are_refused(tmp_path: Path) -> None:
     policy = _policy(bounds={}, options={"camouflage": {"bands": {"pay": [0, 50]}}})
     with pytest.raises(DataError, match="outside the declared bands"):

@@ -79,6 +79,12 @@ def check_place(place: Path | str, *, owner: str) -> None:
         raise ParameterError(f"a path is too long (a name has at most {LONGEST_NAME} bytes); shorten it.").at(owner)
 
 
+def check_names_file(place: Path | str, *, owner: str) -> None:
+    """Refuse a path without a last part, such as `.` or `/`: nothing can be written beside it."""
+    if not Path(place).name:
+        raise ParameterError("this must be the path of a file, got that of a folder.").at(owner)
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """' Did you mean …?' where something near is known, else an empty string."""
     near = difflib.get_close_matches(str(word), [str(k) for k in known], n=1)

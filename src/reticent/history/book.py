@@ -15,6 +15,7 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
+from reticent.base.checks import check_names_file
 from reticent.base.errors import NotProtectedError, ParameterError
 from reticent.data.facts import Facts
 from reticent.data.microdata import Microdata
@@ -400,6 +401,7 @@ def blobs_of(place: Path | str, anchor: Path | None) -> Blobs:
     named = anchor if "://" in str(place) else Path(place)
     if named is None:
         raise LedgerError("ledger: a ledger on a server needs `anchor`, a local file that says how far it had come.")
+    check_names_file(named, owner="ledger")
     return Blobs(named.with_name(named.name + ".blobs"))
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from reticent.base.checks import check_reason
+from reticent.base.checks import check_names_file, check_reason
 from reticent.base.errors import ParameterError
 from reticent.base.randomness import Secret, release_secret
 from reticent.history.book import Recorded, blobs_of, recorded_in
@@ -97,6 +97,7 @@ def backup(place: Path, target: Path) -> tuple[Path, ...]:
 
 def restore(source: Path, place: Path) -> tuple[Path, ...]:
     """Copy a ledger back from a backup; where one is still there it is never replaced."""
+    check_names_file(place, owner="ledger")
     log = place.with_name(place.name + "-wal")
     for one in (place, log):
         if one.exists():

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from reticent.base.checks import check_names_file
 from reticent.base.randomness import Secret
 from reticent.base.version import VERSION
 from reticent.ledger.anchor import Anchor, Mark
@@ -49,6 +50,7 @@ class Ledger:
         self.snapshots = Snapshots(anchor.path.with_name(anchor.path.name + ".state"), secret)
         self._mark = Mark()
         self._process = os.getpid()
+        self._closed = False
         try:
             self._guard = anchor.lock()
         except LedgerError:
@@ -74,6 +76,7 @@ class Ledger:
 
     def entries(self) -> list[Entry]:
         """Every entry, verified, in order."""
+        self._check_open()
         stored = self._store.read(0)[: self._mark.count]
         if self._chain.verify(START, 0, stored) != self._mark.digest:
             raise LedgerError(
@@ -84,6 +87,7 @@ class Ledger:
     @contextmanager
     def turn(self) -> Iterator[Turn]:
         """Be the only writer; first catch up with what others wrote."""
+        self._check_open()
         if os.getpid() != self._process:  # locks are shared with the process that opened it, so they keep nobody out
             raise LedgerError(
                 "ledger: it was opened by another process that this one was forked from; open it again here."
@@ -95,9 +99,15 @@ class Ledger:
             yield Turn(self, [decode(entry) for entry in stored])
 
     def close(self) -> None:
-        """Free the store."""
-        self._store.close()
-        self._guard.close()
+        """Free the store; closing again does nothing, because the numbers of its files may be those of another ledger by then."""
+        if not self._closed:
+            self._closed = True
+            self._store.close()
+            self._guard.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise LedgerError("ledger: it was closed; open it again to go on.")
 
     def _check_anchor(self) -> None:
         """Refuse to go on beside another copy of the ledger that has the same anchor.
@@ -230,6 +240,7 @@ def open_ledger(
         mark = Anchor(anchor, secret, adopt=adopt_anchor)
         return Ledger(ServerStore(text, dataset), mark, secret=secret, dataset=dataset, create=create)
     path = Path(place)
+    check_names_file(path, owner="ledger")
     refuse_share(path)
     mark = Anchor(anchor or path.with_name(path.name + ".anchor"), secret, adopt=adopt_anchor)
     if mark.path.absolute() == path.absolute():

@@ -7,12 +7,13 @@ only records for which the whole condition is true are selected.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from numbers import Integral, Rational, Real
 from typing import Any
 
-from reticent.base.checks import check_between, check_choice, check_unique
+from reticent.base.checks import check_between, check_choice, check_unique, kind_of
 from reticent.base.doors import doors
 from reticent.base.errors import ParameterError
 from reticent.queries.terms import MAX_PREDICTORS, Model, Term
@@ -39,14 +40,27 @@ STATISTICS: dict[str, tuple[int, int, bool]] = {
 }
 
 
-def _check_constant(value: object) -> None:
+def _constant(value: object) -> str | float:
+    """A text or a finite number; one of numpy (a value of a data frame) as the same number of Python."""
     if isinstance(value, str):
-        return
-    if type(value) in (int, float):
+        return value
+    plain: object = value
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        plain = int(value)
+    elif isinstance(value, Real) and not isinstance(value, Rational):
+        plain = float(value)
+    if type(plain) in (int, float):
         with suppress(OverflowError):  # a whole number beyond floating-point numbers
-            if math.isfinite(value):  # type: ignore[arg-type]
-                return
+            if math.isfinite(plain):  # type: ignore[arg-type]
+                return plain  # type: ignore[return-value]
     raise ParameterError("a variable can be compared with a text or a finite number only.").at("Query")
+
+
+def _listed(values: object, what: str) -> tuple[Any, ...]:
+    """A list as a tuple; a text is not the list of its letters."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise ParameterError(f"{what} must be a list, got {kind_of(values)}.").at("Query")
+    return tuple(values)
 
 
 @dataclass(frozen=True)
@@ -59,7 +73,7 @@ class Compare:
 
     def __post_init__(self) -> None:
         check_choice(self.operator, OPERATORS, name="operator", owner="Compare")
-        _check_constant(self.value)
+        object.__setattr__(self, "value", _constant(self.value))
 
 
 @dataclass(frozen=True)
@@ -70,8 +84,7 @@ class In:
     values: tuple[str | float, ...]
 
     def __post_init__(self) -> None:
-        for value in self.values:
-            _check_constant(value)
+        object.__setattr__(self, "values", tuple(map(_constant, _listed(self.values, "the constants of in"))))
 
 
 @dataclass(frozen=True)
@@ -167,6 +180,9 @@ class Statistic:
 
 def statistic_of(name: str, parts: Sequence[str | Term], parameter: float | None = None) -> Statistic:
     """A statistic of variables or, for a regression, of a response and terms."""
+    for part in parts:
+        if not isinstance(part, str | Term):
+            raise ParameterError(f"variables must be texts (a regression: or terms), got {kind_of(part)}.").at("Query")
     terms = [Term.of(part) if isinstance(part, str) else part for part in parts]
     if name not in REGRESSIONS:
         if any(len(term.factors) > 1 or term.factors[0].transform for term in terms):
@@ -243,7 +259,7 @@ Compare(variable='age', operator='>=', value=30))), by=('sex',), totals=True)
     def where(self, variable: str, operator: str, value: Any) -> "ask_for":
         """Add a condition that must hold as well; the operator `in` takes a list of constants."""
         if operator == "in":
-            return self.such_that(In(variable, tuple(value)))
+            return self.such_that(In(variable, value))
         return self.such_that(Compare(variable, operator, value))
 
     def such_that(self, condition: Condition) -> "ask_for":
@@ -260,7 +276,8 @@ Compare(variable='age', operator='>=', value=30))), by=('sex',), totals=True)
 
     def query(self) -> Query:
         """The query as data."""
-        parts = (self.variables,) if isinstance(self.variables, str | Term) else tuple(self.variables)
+        alone = isinstance(self.variables, str | Term)
+        parts = (self.variables,) if alone else _listed(self.variables, "variables")
         where: Condition = EVERYONE
         if len(self.conditions) == 1:
             where = self.conditions[0]

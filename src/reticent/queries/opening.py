@@ -50,7 +50,7 @@ def place_of(value: Any, option: str) -> Path | str:
     """A place that is named by a path or a text, checked."""
     if not isinstance(value, str | Path):
         raise ParameterError(f"{OWNER}: {option} must be the path of a file, got {kind_of(value)}.")
-    if str(value) in ("", ".") or "\0" in str(value):
+    if not Path(value).name or "\0" in str(value):
         raise ParameterError(f"{OWNER}: {option} must be the path of a file; this is none.")
     if "://" not in str(value):
         check_place(value, owner=f"{OWNER}: {option}")

@@ -1,5 +1,9 @@
 """Query text into data: what is understood, what is refused, where an error is."""
 
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
 import pytest
 
 from reticent.base.errors import ParameterError
@@ -153,3 +157,16 @@ def test_the_builder_refuses_what_the_language_lacks() -> None:
         ask_for("sun", "x").query()
     with pytest.raises(ParameterError, match="takes 1 variables"):
         ask_for("sum").query()
+
+
+@pytest.mark.parametrize("value", [np.int64(3), np.float64(3), np.float32(3), np.uint8(3)])
+def test_numbers_of_data_frames_are_constants(value: Any) -> None:
+    assert Compare("a", ">=", value) == Compare("a", ">=", 3)
+    [constant] = In("a", [value]).values  # type: ignore[arg-type]
+    assert type(constant).__module__ == "builtins"
+
+
+@pytest.mark.parametrize("value", [True, np.bool_(True), np.float64("nan"), 10**400, Fraction(1, 3), None])
+def test_other_constants_are_refused(value: Any) -> None:
+    with pytest.raises(ParameterError, match="text or a finite number"):
+        Compare("a", ">=", value)

@@ -54,7 +54,7 @@ SIMULATABLE = ModeGuarantee(
     "refusal, from all answers to all users together.",
     (
         "Few respondents: no combination of answers, with any factors, rests on fewer respondents than the minimum, so that "
-        "(with a minimum of 3 or more) nobody among them computes another, whatever equations tie the responses of a record "
+        "(with a minimum of 3 or more) nobody among them computes another, whatever equations the responses of all records follow "
         '(with `ties = "declared"`: those that the policy names), and whichever records of a respondent have one value.',
         "Refusals: a refusal or an error depends only on which records the queries so far select, never on a response's value, "
         "however large, small or fine it is. Ratios, correlations and regressions are not answered.",
@@ -67,6 +67,6 @@ SIMULATABLE = ModeGuarantee(
         "groups whose values are all the same",
         "sums, or sums less others, at their least or greatest",
         "other equations between different records of one respondent, and values that different respondents share",
-        "equations that only some records follow",
+        "equations that only some records follow, or that differ between codes (a rate of exchange for each country)",
     ),
 )

@@ -50,9 +50,16 @@ class CellDemand:
     high: Fraction | None = None
 
     def width(self, start: Fraction, end: Fraction) -> Fraction:
-        """The least width of a cell in a band; a band at zero goes by its larger end."""
+        """The least width of a cell in a band; a band at zero goes by its larger end.
+
+        Above 50 percent no band at zero is that wide. Where zero is a bound, such a band is one cell then: or else the only cell
+        would be all that the bounds leave.
+        """
         near, far = sorted((abs(start), abs(end)))
-        return 2 * max(self.percent / 100 * (near if near else far), self.least)
+        share = self.percent / 100
+        if not near and 0 in (self.low, self.high):
+            share = min(share, Fraction(1, 2))
+        return 2 * max(share * (near if near else far), self.least)
 
 
 @lru_cache(maxsize=64)
