@@ -44,7 +44,8 @@ class Said:
 
 def _open_microdata(said: Said, command: Command) -> None:
     if said.given:
-        raise PlanError("the records are given already; leave out <OPENMICRODATA> and <OPENMETADATA>.")
+        words = "the records are given already; leave out <OPENMICRODATA> and <OPENMETADATA>."
+        raise PlanError(f"{command.files[0]}: {words}")
     if said.tables or said.table_files:
         raise PlanError("<OPENMICRODATA> comes before all tables; use <CLEAR> to start again.")
     said.microdata = command.files[0]
