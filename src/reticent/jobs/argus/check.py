@@ -11,6 +11,7 @@ from reticent.data.microdata import Microdata
 from reticent.io.argus_batch import Call, Command
 from reticent.io.argus_rda import read_rda
 from reticent.io.places import check_apart, check_places
+from reticent.jobs.argus.ckm import ckm_method
 from reticent.jobs.argus.methods import NAMES
 from reticent.jobs.argus.order import Said
 from reticent.jobs.argus.reading import check_names
@@ -22,7 +23,7 @@ READS = ("OPENMICRODATA", "OPENTABLEDATA", "OPENMETADATA", "APRIORI", "RECODE")
 METHODS = {**NAMES, "RND": "round", "CKM": "cell-key"}
 FORBIDDEN = {("adjust", 4), ("adjust", 5), ("round", 6), ("cell-key", 4), ("cell-key", 5)}
 """Output types that need the true values beside hidden cells; a method that changes values has none."""
-Find = Callable[[str], Path]
+Find = Callable[..., Path]
 
 
 def check_output(method: str, kind: int) -> None:
@@ -88,7 +89,7 @@ def _look(command: Command, state: _State, find: Find, output: Path, secret: Sec
     elif name == "SAFETYRULE":
         state.calls[-1] = command.calls
     elif name == "SUPPRESS":
-        _suppress(command, state, secret)
+        _suppress(command, state, secret, find)
     elif name == "WRITETABLE":
         _write(command, state, find)
     if name in ("WRITETABLE", "LOGBOOK", "VERSIONINFO"):
@@ -141,13 +142,27 @@ def _stem(name: str) -> str:
     return PurePosixPath(name.replace("\\", "/")).stem.lower()
 
 
-def _suppress(command: Command, state: _State, secret: Secret | None) -> None:
+def _suppress(command: Command, state: _State, secret: Secret | None, find: Find) -> None:
     call = command.calls[0]
     number = int(call.numbers[0])
+    if call.name == "CKM" and not state.said.given and _stem(state.said.metadata[-1]) not in state.written:
+        _check_cell_keys(call, state, find)
     if call.name == "CTA" and secret is None:
         secret_for(Adjust(), None)
     for at in range(len(state.methods)) if number == 0 else (number - 1,):
         state.methods[at] = METHODS[call.name]
+
+
+def _check_cell_keys(call: Call, state: _State, find: Find) -> None:
+    """The metadata mark what cell keys need, and the p-tables are there."""
+    path = find(state.said.metadata[-1])
+    described, wanted = read_rda(path), state.said.table(call.numbers[0]).specification
+
+    def found(name: str) -> Path:
+        state.inputs.append(find(name, near=path.parent))
+        return state.inputs[-1]
+
+    ckm_method(call, wanted.response, described.schema.names, described.ckm, found)
 
 
 def _write(command: Command, state: _State, find: Find) -> None:

@@ -50,7 +50,10 @@ def _choice(batch: Batch, command: Command, jobs: list[TableJob]) -> Choice:
     call = command.calls[0]
     if call.name == "CKM":
         beside = batch.find(batch.metadata[-1]).parent if batch.metadata else None
-        return Choice(ckm_method(call, jobs[0], partial(batch.find, near=beside)))
+        job = jobs[0]
+        names = () if job.data is None else job.data.schema.names
+        near = partial(batch.find, near=beside)
+        return Choice(ckm_method(call, job.specification.response, names, job.metadata.ckm, near))
     return with_minimum(choose(call), [rule for job in jobs for rule in job.rules])
 
 
