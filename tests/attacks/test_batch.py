@@ -178,6 +178,8 @@ def test_our_own_intermediate_file_reads_back(table: str, mode: str, every: bool
         ("<CLEAR>\n" + head(table='"Regoin"|"Value"||') + "<READMICRODATA>", "have no variable 'Regoin'"),
         ("<CLEAR>\n" + head(rule="P(150,1)"), "p must be above 0"),
         ("<SUPPRESS> OPT(1,0)", "the time limit of OPT must be more than 0 minutes"),
+        ("<CLEAR>\n" + head(rule="P(15,1)|WGT(1)") + "<READMICRODATA>", "WGT.1. needs a variable with <WEIGHT>"),
+        ("<CLEAR>\n" + head(rule="REQ(10,10,3,10)") + "<READMICRODATA>", "REQ needs a variable with <REQUEST>"),
         ("<SUPPRESS> CKM(1)", "CKM: the metadata must have a variable with <RECORDKEY>"),
         ("<SUPPRESS> OPT(0,1)", "linked tables .0. are protected by GH or MOD"),
         ('<WRITETABLE> (1,3,,"D:\\\\other\\\\OUT.csv")', "two results would be written to OUT.csv"),

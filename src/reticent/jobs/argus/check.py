@@ -16,8 +16,10 @@ from reticent.jobs.argus.methods import NAMES
 from reticent.jobs.argus.order import Said
 from reticent.jobs.argus.reading import check_names
 from reticent.jobs.argus.rules import rules_of_calls
+from reticent.jobs.argus.tables import TableJob, check_flags
 from reticent.tables.methods import Adjust
 from reticent.tables.perturb.secrets import secret_for
+from reticent.tables.rules import Request
 
 READS = ("OPENMICRODATA", "OPENTABLEDATA", "OPENMETADATA", "APRIORI", "RECODE")
 METHODS = {**NAMES, "RND": "round", "CKM": "cell-key"}
@@ -99,15 +101,17 @@ def _look(command: Command, state: _State, find: Find, output: Path, secret: Sec
 
 
 def _check_variables(state: _State, find: Find, records: Microdata | None) -> None:
-    """Every variable of a table is in the metadata, unless this batch writes these before."""
+    """All that a table needs is in the metadata, unless this batch writes these before."""
     if records is not None:
-        names = records.schema.names
+        for table in state.said.tables:
+            check_names(table.specification, table.where, records.schema.names)
     elif _stem(state.said.metadata[-1]) not in state.written:
-        names = read_rda(find(state.said.metadata[-1])).schema.names
-    else:
-        return
-    for table in state.said.tables:
-        check_names(table.specification, table.where, names)
+        described = read_rda(find(state.said.metadata[-1]))
+        for table, calls in zip(state.said.tables, state.calls, strict=True):
+            check_names(table.specification, table.where, described.schema.names)
+            job = TableJob(table.specification, table.where, calls)
+            asked = any(isinstance(rule, Request) for rule in job.rules)
+            check_flags(job, request=asked, requests=described.requests, weight=described.schema.weight)
 
 
 def _note_outputs(command: Command, state: _State, output: Path) -> None:
