@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reticent.base.errors import DataError, PlanError
+from reticent.base.errors import DataError, ParameterError, PlanError
 from reticent.io.argus_text import Notes, find_file
 from reticent.jobs.argus.run import run_batch
 
@@ -173,15 +173,38 @@ def test_our_own_intermediate_file_reads_back(table: str, mode: str, every: bool
         ("<SUPPRESS> CTA(1)", "adjust: needs a secret that is kept"),
         ('<APRIORI> "none.hst",1,";"', "none.hst: there is no such file"),
         ('<SUPPRESS> RND(1,50)\n<WRITETABLE> (1,6,,"b.tab")', "type 6 cannot be written"),
+        ("<RECODE> 1,Industry,1", "<RECODE> comes before <SUPPRESS>"),
+        ("<CLEAR>\n<READMICRODATA>", "<READMICRODATA> needs <OPENMICRODATA>"),
+        ("<CLEAR>\n" + head(table='"Regoin"|"Value"||') + "<READMICRODATA>", "have no variable 'Regoin'"),
+        ("<CLEAR>\n" + head(rule="P(150,1)"), "p must be above 0"),
+        ("<SUPPRESS> OPT(1,0)", "the time limit of OPT must be more than 0 minutes"),
+        ("<CLEAR>\n" + head(rule="P(15,1)|WGT(1)") + "<READMICRODATA>", "WGT.1. needs a variable with <WEIGHT>"),
+        ("<CLEAR>\n" + head(rule="REQ(10,10,3,10)") + "<READMICRODATA>", "REQ needs a variable with <REQUEST>"),
+        ("<SUPPRESS> CKM(1)", "CKM: the metadata must have a variable with <RECORDKEY>"),
+        ("<SUPPRESS> OPT(0,1)", "linked tables .0. are protected by GH or MOD"),
+        ('<WRITETABLE> (1,3,,"D:\\\\other\\\\OUT.csv")', "two results would be written to OUT.csv"),
+        ('<VERSIONINFO> "run.log"', "two results would be written to run.log"),
+        ('<LOGBOOK> "out.csv"', "two results would be written to out.csv"),
     ],
 )
 def test_what_cannot_be_done_is_said_before_anything_is_written(line: str, words: str, tmp_path: Path) -> None:
     write_data(tmp_path)
     (tmp_path / "job.arb").write_text('<LOGBOOK> "run.log"\n' + head() + WRITE.format(out="out.csv") + line + "\n")
     before = {path.name for path in tmp_path.iterdir()}
-    with pytest.raises((PlanError, DataError), match=words):
+    with pytest.raises((PlanError, DataError, ParameterError), match=words):
         run_batch(tmp_path / "job.arb")
     assert {path.name for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("first", ['<LOGBOOK> "{}"', '<VERSIONINFO> "C:\\\\logs\\\\{}"'])
+@pytest.mark.parametrize("name", ["data.asc", "DATA.rda", "job.arb"])
+def test_what_is_named_first_is_not_written_over_what_is_read_later(first: str, name: str, tmp_path: Path) -> None:
+    write_data(tmp_path)
+    (tmp_path / "job.arb").write_text(first.format(name) + "\n" + head() + WRITE.format(out="out.csv"))
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(ParameterError, match=r"job.arb, line 1: .*would destroy it"):
+        run_batch(tmp_path / "job.arb")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_a_file_that_the_batch_writes_itself_may_be_read(tmp_path: Path) -> None:

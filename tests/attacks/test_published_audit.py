@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 from reticent import audit
+from reticent.base.errors import DataError
 
 
 def test_a_value_that_follows_is_the_one_that_follows() -> None:
@@ -35,3 +36,16 @@ def test_the_truth_is_in_every_interval(seed: int) -> None:
     cells = pl.DataFrame({"a": [a for a, _ in codes], "b": [b for _, b in codes], "value": values})
     for row in audit(cells, kind="magnitude").rows():
         assert row["low"] - 1e-6 <= truth[tuple(row["cell"])] <= row["high"] + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([2.5, None, None], "counts are whole and not negative"),
+        ([7.0, 1.25, None], "counts are whole and not negative"),
+        ([float("inf"), None, None], "row 1 is published and has no finite value"),
+    ],
+)
+def test_counts_that_are_none_are_refused_and_not_rounded(values: list[float | None], words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        audit(pl.DataFrame({"town": ["Total", "a", "b"], "value": values}))

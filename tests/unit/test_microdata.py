@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import reticent as rt
 from reticent.base.errors import DataError
 from reticent.data.microdata import Microdata
 from reticent.data.published import release_file
 from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.tables.rules import Threshold
 
 SCHEMA = Schema(
     (
@@ -57,6 +59,16 @@ def test_weight_zero_is_refused_without_showing_it() -> None:
     schema = Schema((Variable("w", role=Role.WEIGHT, kind=Kind.NUMERIC),))
     with pytest.raises(DataError, match=r"2 records have a missing or non-positive weight \(the first is record 2\)"):
         Microdata.of(pl.DataFrame({"w": [1.0, 0.0, None]}), schema)
+    with pytest.raises(DataError, match=r"must be above 0 and finite"):
+        Microdata.of(pl.DataFrame({"w": [1.0, float("inf")]}), schema)
+
+
+@pytest.mark.parametrize("least", [1e-3, 1e-9])
+def test_a_weight_too_small_for_a_rule_is_refused_without_showing_it(least: float) -> None:
+    schema = Schema((Variable("a", role=Role.KEY), Variable("w", role=Role.WEIGHT, kind=Kind.NUMERIC)))
+    data = rt.load(pl.DataFrame({"a": ["x", "y"] * 5, "w": [least] + [2.0] * 9}), schema=schema)
+    with pytest.raises(DataError, match=r"rules on 2 contributions need weights of 0.01 or more"):
+        data.tabulate("a", weighted=True).protect(rules=[Threshold(3)])
 
 
 def test_household_variable_must_be_constant() -> None:

@@ -315,11 +315,11 @@ def _check_columns(frame: Frame, schema: Schema) -> None:
 def _check_weights(data: Microdata) -> None:
     weights = data.weights()
     if weights is not None:
-        bad = np.flatnonzero(~(weights > 0))
+        bad = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
         if len(bad):
             raise DataError(
                 f"Weight {data.schema.weight!r}: {len(bad)} records have a missing or non-positive weight "
-                f"(the first is record {bad[0] + 1}); every weight must be above 0.",
+                f"(the first is record {bad[0] + 1}); every weight must be above 0 and finite.",
                 variables=(str(data.schema.weight),),
             )
 

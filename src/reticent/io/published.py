@@ -128,12 +128,12 @@ def published_of_frame(native: Any, *, value: str, status: str, kind: str) -> Pu
     wrong = next((at for at, word in enumerate(states) if word not in (PUBLISHED, HIDDEN, EMPTY)), None)
     if wrong is not None:
         raise DataError(f"audit: row {wrong + 1} has an unknown status; it must be published, hidden or empty.")
-    blank = next((at for at, word in enumerate(states) if word == PUBLISHED and np.isnan(numbers[at])), None)
+    blank = next((at for at, word in enumerate(states) if word == PUBLISHED and not np.isfinite(numbers[at])), None)
     if blank is not None:
-        raise DataError(f"audit: row {blank + 1} is published and has no value.")
+        raise DataError(f"audit: row {blank + 1} is published and has no finite value.")
     texts = [as_text(frame.table[name]).fill_null("").to_list() for name in names]
     shown = [float(number) for number, word in zip(numbers, states, strict=True) if word == PUBLISHED]
-    decimals = 0 if kind == COUNT else max((_decimals(number) for number in shown), default=0)
+    decimals = max((_decimals(number) for number in shown), default=0)
     values = np.where(np.array(states) == PUBLISHED, numbers, np.nan)
     return PublishedTable(names, tuple(zip(*texts, strict=True)), values, states, decimals=decimals, kind=kind)
 

@@ -20,6 +20,8 @@ RECORDS = " records"
 REQUEST = " request "
 MOST_STRATA = 50
 """Where there are more different weights, they are not taken for those of strata."""
+MOST_LISTED = 200
+"""Contributions that are kept of each cell where weights are below 1."""
 
 
 @dataclass(frozen=True)
@@ -177,9 +179,9 @@ def _list_length(top: int, scales: Scales) -> int:
     least = scales.least_weight
     if least is None:
         return top
-    length = top if least >= 1 else int(np.ceil(top / least))
-    if length > 200:
+    if least < 1 and top > MOST_LISTED * least:  # a very small weight is 0 at the decimals of weights
         raise DataError(
-            f"table: weights as small as 1/{int(1 / least)} are too small for rules on {top} contributions."
+            f"table: rules on {top} contributions need weights of {top / MOST_LISTED:g} or more; leave records with smaller "
+            "ones out, or say weighted = false."
         )
-    return length
+    return top if least >= 1 else int(np.ceil(top / least))

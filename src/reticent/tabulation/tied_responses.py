@@ -25,7 +25,7 @@ MOST_SEARCHED = 12
 EVIDENCE = 3  # further rows, beyond those that determine a relation, that must satisfy it
 ROWS_FOR_ORDER = 8
 """Rows from which on `part <= whole` everywhere is not an accident."""
-_CLOSE = 0.5  # a part somewhere reaches this share of its whole
+_CLOSE = 0.1  # a part somewhere reaches this share of its whole; a tax is a part, though never half of the income
 OFTEN = 0.05
 """The share of records with the largest (or least) number from which on it is a limit."""
 _SAMPLE = 400  # rows that propose linear relations; all rows decide

@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from reference.tables import crossed, flat, nested, unsafe_known_sums
-from reticent.base.errors import NotProtectedError
+from reticent.base.errors import InfeasibleError, NotProtectedError
 from reticent.data.microdata import Microdata
-from reticent.data.schema import Schema, Variable
+from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.jobs.protect_table import protect_table
 from reticent.tables.apriori import Entry
@@ -146,3 +147,14 @@ def test_what_guards_a_sum_says_so() -> None:
     words = [found.why(*found.table.cell_codes(int(cell))) for cell in np.flatnonzero(found.outcome.hidden)]
     assert not any("guards nothing" in text for text in words)
     assert any("guards what a × x, a × y add up to" in text for text in words)
+
+
+def test_a_sum_that_cannot_be_hidden_is_named_by_its_codes_and_by_what_may_not_be_hidden() -> None:
+    """A holding is alone in two cells of a row, and all that could be hidden beside them must stay."""
+    rows = [("h1", "a", 40), ("h1", "b", 50), *((f"f{n}", code, 30 + n) for n in range(5) for code in "cd")]
+    frame = pl.DataFrame(rows, schema=["holding", "code", "v"], orient="row")
+    named = Variable("holding", role=Role.ENTITY), Variable("code", role=Role.KEY), Variable("v", kind=Kind.NUMERIC)
+    fixed = [Entry((code,), "P") for code in ("c", "d", "Total")]
+    wanted = TableSpec((DimensionSpec("code"),), response="v")
+    with pytest.raises(InfeasibleError, match=r"cannot be hidden \(cells a, b\); .* may not be hidden: Total, c, d\."):
+        protect_table(Microdata.of(frame, Schema(named)), wanted, rules=[Threshold(3)], a_priori=fixed)

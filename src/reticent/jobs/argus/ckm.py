@@ -2,7 +2,7 @@
 """The cell key method of tau-ARGUS batch files: `<SUPPRESS> CKM(…)` and `<WRITETABLE>` of type 7."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from reticent.base.errors import DataError, PlanError
@@ -11,7 +11,7 @@ from reticent.io.argus_batch import Call
 from reticent.io.argus_ckm import CkmTags
 from reticent.io.argus_output import ArgusCells
 from reticent.io.atomic import write_text
-from reticent.jobs.argus.tables import TableJob, exact_name
+from reticent.jobs.argus.tables import exact_name
 from reticent.tables.perturb.cell_key import MagnitudeNoise
 from reticent.tables.perturb.keyed import CellKey
 from reticent.tables.result import ProtectedTable
@@ -19,12 +19,11 @@ from reticent.tables.result import ProtectedTable
 _PART = re.compile(r'^(?:"([^"]*)"|([0-9.eE+-]+))?$')
 
 
-def ckm_method(call: Call, job: TableJob, find: Callable[[str], Path]) -> CellKey:
-    """Our method for CKM(tab), with the p-tables that the metadata or the command name."""
-    if job.data is None:
-        raise PlanError("CKM: cell keys come from records; a finished table has none. Use microdata.")
-    tags, wanted = job.metadata.ckm, job.specification.response
-    response = None if wanted is None else exact_name(wanted, job.data.schema.names)
+def ckm_method(
+    call: Call, wanted: str | None, names: Sequence[str], tags: CkmTags | None, find: Callable[[str], Path]
+) -> CellKey:
+    """Our method for CKM(tab), with the p-tables that the metadata (`names`, `tags`) or the command name."""
+    response = None if wanted is None else exact_name(wanted, names)
     if tags is None:
         raise PlanError("CKM: the metadata must have a variable with <RECORDKEY>.")
     given = _parts(call.rest, counts=response is None)

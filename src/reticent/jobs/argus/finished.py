@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from reticent.base.errors import AdditivityError, DataError, PlanError
+from reticent.base.errors import AdditivityError, DataError
 from reticent.io.argus_batch import COST_CODES, Command
 from reticent.io.argus_output import COUNT
 from reticent.io.argus_table_rda import TableMetadata, read_table_rda
@@ -18,10 +18,6 @@ from reticent.tabulation.finished import finished_table
 
 def read_tables(batch: Batch, command: Command) -> None:
     """<READTABLE>: the finished tables that were opened."""
-    if not batch.table_files or not batch.metadata:
-        raise PlanError("<READTABLE> needs <OPENTABLEDATA> and <OPENMETADATA> before it.")
-    if len(batch.jobs) != len(batch.table_files):
-        raise PlanError(f"{len(batch.table_files)} tables are opened, but {len(batch.jobs)} specified.")
     for number, (job, name) in enumerate(zip(batch.jobs, batch.table_files, strict=True)):
         metadata = read_table_rda(batch.find(batch.metadata[min(number, len(batch.metadata) - 1)]))
         path = batch.find(name)

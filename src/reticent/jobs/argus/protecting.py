@@ -3,7 +3,7 @@
 
 from functools import partial
 
-from reticent.base.errors import NotProtectedError, PlanError
+from reticent.base.errors import NotProtectedError
 from reticent.base.progress import Progress
 from reticent.base.words import counted
 from reticent.io.argus_batch import Command
@@ -24,10 +24,6 @@ def suppress(batch: Batch, command: Command, progress: Progress) -> None:
     """<SUPPRESS>: protect one table, or with 0 all of them as linked tables."""
     call = command.calls[0]
     number = int(call.numbers[0])
-    if number == 0 and call.name not in ("GH", "MOD"):
-        raise PlanError("linked tables (0) are protected by GH or MOD.")
-    if number == 0 and not batch.jobs:
-        raise PlanError("there is no table; use <SPECIFYTABLE> first.")
     jobs = batch.jobs if number == 0 else [batch.job(number)]
     choice = _choice(batch, command, jobs)
     for line in choice.said:
@@ -54,7 +50,10 @@ def _choice(batch: Batch, command: Command, jobs: list[TableJob]) -> Choice:
     call = command.calls[0]
     if call.name == "CKM":
         beside = batch.find(batch.metadata[-1]).parent if batch.metadata else None
-        return Choice(ckm_method(call, jobs[0], partial(batch.find, near=beside)))
+        job = jobs[0]
+        names = () if job.data is None else job.data.schema.names
+        near = partial(batch.find, near=beside)
+        return Choice(ckm_method(call, job.specification.response, names, job.metadata.ckm, near))
     return with_minimum(choose(call), [rule for job in jobs for rule in job.rules])
 
 

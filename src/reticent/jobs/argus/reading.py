@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import PlanError
 from reticent.data.microdata import Microdata
-from reticent.io.argus_batch import COST_CODES, Command
+from reticent.io.argus_batch import COST_CODES, Command, Specification
 from reticent.io.argus_grc import read_grc
 from reticent.io.argus_hst import read_hst
 from reticent.io.argus_rda import read_rda
 from reticent.io.read import load_microdata
 from reticent.jobs.argus.finished import speak_of_cost
-from reticent.jobs.argus.rules import rules_of_calls
 from reticent.jobs.argus.state import Batch, file_of, forget, judged
 from reticent.jobs.argus.tables import BatchMetadata, TableJob, exact_name, with_totals
 from reticent.tables.apriori import EntryGroup
@@ -21,24 +20,16 @@ from reticent.tabulation.recoded import recode
 
 def open_microdata(batch: Batch, command: Command) -> None:
     """<OPENMICRODATA>: the records of all tables that follow."""
-    if batch.records is not None:
-        raise PlanError("the records are given already; leave out <OPENMICRODATA> and <OPENMETADATA>.")
-    if batch.jobs or batch.table_files:
-        raise PlanError("<OPENMICRODATA> comes before all tables; use <CLEAR> to start again.")
     batch.microdata_file = file_of(command)
 
 
 def open_table(batch: Batch, command: Command) -> None:
     """<OPENTABLEDATA>: the file of a finished table."""
-    if batch.microdata_file is not None:
-        raise PlanError("tables come from microdata or from table files; use <CLEAR> between.")
     batch.table_files.append(file_of(command))
 
 
 def open_metadata(batch: Batch, command: Command) -> None:
     """<OPENMETADATA>: what describes the records, or the next table."""
-    if batch.microdata_file is None and not batch.table_files:
-        raise PlanError("<OPENMETADATA> needs <OPENMICRODATA> or <OPENTABLEDATA> before it.")
     batch.metadata.append(file_of(command))
 
 
@@ -50,21 +41,13 @@ def specify_table(batch: Batch, command: Command) -> None:
 
 def safety_rule(batch: Batch, command: Command) -> None:
     """<SAFETYRULE>: the rules of the last table."""
-    if not batch.jobs:
-        raise PlanError("<SAFETYRULE> needs a <SPECIFYTABLE> before it.")
-    rules_of_calls(command.calls, holdings=False)  # so that the error about a wrong parameter names this line
     batch.jobs[-1].calls = command.calls
 
 
 def read_microdata(batch: Batch, command: Command) -> None:
     """<READMICRODATA>: the records of all tables."""
-    if batch.records is None and (batch.microdata_file is None or not batch.metadata):
-        raise PlanError("<READMICRODATA> needs <OPENMICRODATA> and <OPENMETADATA> before it.")
-    if not batch.jobs:
-        raise PlanError("<READMICRODATA> needs a <SPECIFYTABLE> before it.")
     data, metadata = (batch.records, BatchMetadata()) if batch.records is not None else _opened(batch)
     for job in batch.jobs:
-        _check_names(job, data.schema.names)
         job.data = data
         job.metadata = metadata
         speak_of_cost(batch, job)
@@ -88,20 +71,17 @@ def _opened(batch: Batch) -> tuple[Microdata, BatchMetadata]:
     return with_totals(loaded.data, described.totals), metadata
 
 
-def _check_names(job: TableJob, names: Sequence[str]) -> None:
+def check_names(wanted: Specification, where: str, names: Sequence[str]) -> None:
     """Every variable that a <SPECIFYTABLE> names must be in the metadata."""
-    wanted = job.specification
     cost = None if wanted.cost in COST_CODES else wanted.cost
     for name in (*wanted.explanatory, wanted.response, wanted.shadow, cost):
         if name and exact_name(name, names) not in names:
-            raise PlanError(f"the metadata have no variable {name!r}.{did_you_mean(name, names)}").at(job.where)
+            raise PlanError(f"the metadata have no variable {name!r}.{did_you_mean(name, names)}").at(where)
 
 
 def read_a_priori(batch: Batch, command: Command) -> None:
     """<APRIORI>: what is known of the cells of a table."""
     job = batch.job(int(command.numbers[0]))
-    if not job.is_read:
-        raise PlanError("<APRIORI> needs <READMICRODATA> or <READTABLE> before it.")
     ignore, expand = (bool(flag) for flag in (*command.numbers[1:], 0, 0)[:2])
     path, n_codes = batch.find(command.files[0]), len(job.specification.explanatory)
     entries = read_hst(path, n_codes, separator=command.files[1], notes=batch.notes, ignore_errors=ignore)
@@ -115,15 +95,8 @@ def recode_variable(batch: Batch, command: Command) -> None:
     """<RECODE>: another code list, a closed tree or a level, for one variable of one table."""
     number = int(command.numbers[0])
     job = batch.job(number)
-    if job.data is None:
-        raise PlanError("<RECODE> works on microdata that have been read; use <READMICRODATA> first.")
-    if job.protected:
-        raise PlanError("<RECODE> comes before <SUPPRESS>; this table is protected already.")
+    assert job.data is not None
     name = exact_name(command.variable, job.data.schema.names)
-    if name.lower() not in (known.lower() for known in job.specification.explanatory):
-        raise PlanError(
-            f"table {number} has no variable {command.variable!r}; it has {', '.join(job.specification.explanatory)}."
-        )
     if len(command.numbers) > 1:
         job.levels[name] = int(command.numbers[1])
     else:

@@ -58,7 +58,7 @@ def run_batch(
         raise DataError(f"{owner}: the folder {folder.name!r} to read from does not exist; name one that does.")
     places = Places(folder.resolve(), Path(output or beside).resolve(), beside)
     run = Batch(places, accept_exposed, kept, records=records)
-    check_batch(commands, run.find, output=places.output, secret=kept, batch=path)
+    check_batch(commands, run.find, output=places.output, secret=kept, batch=path, records=records)
     for note in () if kept is None else secret_notes(kept):
         run.notes.add(note)
     for number, command in enumerate(commands):

@@ -130,13 +130,18 @@ def _measures(job: TableJob) -> tuple[str, ...]:
     return tuple(exact_name(name, names) for name in (wanted.shadow, cost) if name is not None)
 
 
+def check_flags(job: TableJob, *, request: bool, requests: Mapping[str, object], weight: str | None) -> None:
+    """What the rules of a table need must be in the metadata: who made a request, and weights."""
+    if request and not requests:
+        raise PlanError("the rule REQ needs a variable with <REQUEST> in the metadata; there is none.").at(job.where)
+    if job.flag("WGT") and weight is None:
+        raise PlanError("WGT(1) needs a variable with <WEIGHT> in the metadata; there is none.").at(job.where)
+
+
 def _spec(job: TableJob, data: Microdata, needs: _Needs) -> TableSpec:
     wanted, names = job.specification, data.schema.names
     request = next(iter(job.metadata.requests), None) if needs.request else None
-    if needs.request and request is None:
-        raise PlanError("the rule REQ needs a variable with <REQUEST> in the metadata; there is none.").at(job.where)
-    if job.flag("WGT") and data.schema.weight is None:
-        raise PlanError("WGT(1) needs a variable with <WEIGHT> in the metadata; there is none.").at(job.where)
+    check_flags(job, request=needs.request, requests=job.metadata.requests, weight=data.schema.weight)
     return TableSpec(
         _dimensions(job, names),
         response=None if wanted.response is None else exact_name(wanted.response, names),

@@ -215,7 +215,7 @@ class _Space:
             cells = tuple(int(cell) for cell in np.flatnonzero(stuck))
             raise InfeasibleError(
                 f"{OWNER}: {len(cells)} sensitive cells can leave their protection interval in neither direction "
-                f"(the first is cell {cells[0]}); widen the bounds or free fixed cells.",
+                "(cells {cells}); widen the bounds or free fixed cells.",
                 cells=cells,
             )
 

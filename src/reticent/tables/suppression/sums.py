@@ -152,9 +152,11 @@ def in_cells(err: InfeasibleError, n_cells: int, groups: Sequence[Group]) -> Inf
     cells = sorted({cell for at in err.cells if at >= n_cells for cell in groups[at - n_cells]})
     if not cells:
         return err
+    blocking = tuple(cell for cell in err.blocking if cell < n_cells)
+    advice = "; cells that would help but may not be hidden: {blocking}" if blocking else ""
     return InfeasibleError(
         "Suppression: together some unsafe cells have too few respondents, or one who dominates them, and their sum "
-        f"cannot be hidden (cells {', '.join(str(cell) for cell in cells)}). Unfreeze cells near them.",
+        f"cannot be hidden (cells {{cells}}){advice}. Unfreeze cells near them.",
         cells=tuple(cells),
-        blocking=tuple(cell for cell in err.blocking if cell < n_cells),
+        blocking=blocking,
     )
