@@ -99,9 +99,12 @@ class Recode(Method):
         variable = schema[self.variable]
         if self.level is not None and variable.hierarchy is not None and not self.keep:
             cut = variable.hierarchy.cut_at(self.level)
+            # a tree by digits has the codes of the records
+            guessed = (*variable.guessed, "codes", "hierarchy") if variable.digits else variable.guessed
             return schema.replace(
-                replace(variable, hierarchy=cut, digits=(), codes=cut.leaves, labels=(), kind=_kind(variable))
-            )
+                replace(variable, hierarchy=cut, digits=(), codes=cut.leaves, labels=(), kind=_kind(variable),
+                        guessed=guessed)
+            )  # fmt: skip
         missing = parse_rules(self.rules).missing if self.rules else ()
         return schema.change(
             self.variable,

@@ -180,7 +180,9 @@ class LimitCode(Method):
         names.insert(label_code, label)
         changed = data.with_codes(name, np.where(beyond, label_code, place[codes]).astype(np.int32), names)
         after = self.schema_after(data.schema)[name]
-        return changed.with_schema(changed.schema.replace(replace(after, codes=tuple(names))))
+        # the list is that of the records: others must not take it for a declared one
+        listed = replace(after, codes=tuple(names), guessed=(*after.guessed, "codes"))
+        return changed.with_schema(changed.schema.replace(listed))
 
     def promises(self) -> tuple[Promise, ...]:
         """Nothing beyond a limit given as a value is left; a mean stands for enough respondents."""
