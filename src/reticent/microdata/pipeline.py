@@ -138,7 +138,8 @@ def apply_steps(
 
 
 def check_promises(step: MaskingMethod, before: Microdata, after: Microdata) -> tuple[str, ...]:
-    """Recount what a step promised of its output; a broken promise ends the run."""
+    """Recount what a step promised of its output; a broken promise ends the run, and so do weights that are none."""
+    _check_weights_left(step, after)
     kept = []
     for promise in step.promises():
         broken = promise.broken(before, after)
@@ -150,6 +151,17 @@ def check_promises(step: MaskingMethod, before: Microdata, after: Microdata) -> 
             )
         kept.append(promise.text)
     return tuple(kept)
+
+
+def _check_weights_left(step: MaskingMethod, after: Microdata) -> None:
+    """Every published weight is above 0, as of every file that is read: by such weights nothing can be estimated or judged."""
+    weights = after.weights()
+    if weights is not None and not bool((weights > 0).all()):
+        raise DataError(
+            f"{step.name}: weights would be missing, 0 or negative; leave {after.schema.weight!r} out of the step, or take "
+            "values above 0.",
+            variables=(str(after.schema.weight),),
+        )
 
 
 def finish(data: Microdata, *, secret: Secret, keep_order: bool, keep_household_ids: bool) -> Microdata:

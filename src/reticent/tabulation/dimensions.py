@@ -39,12 +39,14 @@ def build_dimension(data: Microdata, spec: DimensionSpec) -> tuple[Dimension, No
 def _from_records(data: Microdata, spec: DimensionSpec, dimension: Dimension, lifted: dict[str, str]) -> frozenset[str]:
     """Codes that neither the schema nor a hierarchy declares, and what stands above such codes only."""
     variable = data.schema[spec.variable]
-    if spec.trees or (variable.hierarchy is not None and not spec.digits):
+    # a tree by digits, of the plan or of the schema, has the codes of the records; so has one that was guessed
+    made = bool(spec.digits or variable.digits) or "hierarchy" in variable.guessed
+    if spec.trees or (variable.hierarchy is not None and not made):
         seen = dimension.missing >= 0 and not variable.missing
         return frozenset([dimension.codes[dimension.missing]] if seen else [])
     known = {dimension.codes[0], *variable.missing}
     start, above = dimension.ancestors
-    for code in variable.codes:
+    for code in () if "codes" in variable.guessed else variable.codes:
         node = dimension.index.get(lifted.get(code, code))
         if node is not None:
             known |= {dimension.codes[at] for at in above[start[node] : start[node + 1]].tolist()}

@@ -27,7 +27,7 @@ DRAWN = "how likely values stay as they are"
 FEW = "how few records were changed, and which were likely to be"
 RANKS = "how far ranks moved at most"
 MODEL = "what the model that drew the values reveals about the true ones"
-PULLED = "in which direction from the center each record lies, and which records lie outside"
+PULLED = "which records lie outside, and roughly in which direction from the center"
 WEIGHTS = "how near the weights are to the true ones"
 COPIED = "how near counts without a stated bound are to the true ones, and how the search chose"
 

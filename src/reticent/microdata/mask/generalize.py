@@ -21,6 +21,7 @@ from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Schema, Variable
 from reticent.microdata.mask.bands import by_text
 from reticent.microdata.patience import Patience
+from reticent.microdata.perturb.binding import refuse_structure
 from reticent.microdata.search.evaluate import Evaluator, Node
 from reticent.microdata.search.ladders import Ladder, ladder_from_hierarchy, level_losses
 from reticent.microdata.search.lattice import NodeLoss, search, suppressed_rows
@@ -102,6 +103,7 @@ class Generalize(Method):
         schema.require((*keys, *self.sensitive), owner=OWNER)
         if not keys:
             raise DataError(f"{OWNER}: the schema has no keys; declare them or name them in keys.")
+        refuse_structure(schema, keys, owner=OWNER, done="raised to other levels")
         both = [name for name in self.sensitive if name in keys]
         if both:
             raise DataError(

@@ -19,7 +19,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import DEFAULT_PRIORITY, Schema
 from reticent.kernels.draws import uniform_matrix
-from reticent.microdata.perturb.binding import single_records, slices
+from reticent.microdata.perturb.binding import refuse_structure, single_records, slices
 from reticent.microdata.risk.combinations import KeyCombinations
 from reticent.microdata.risk.individual import MODELS, record_risk
 from reticent.microdata.risk.register import attack_with_register
@@ -156,6 +156,8 @@ class LocalSuppression(Method):
             both = set(others) & set(names)
             if both:
                 raise DataError(f"{self.name}: {min(both)!r} is a key itself, so it cannot be linked to {key!r}.")
+        linked = [other for others in self.linked.values() for other in others]
+        refuse_structure(schema, (*names, *linked), owner=self.name, done="blanked")
         if set(self.strata) & set(names):
             raise DataError(
                 f"{self.name}: {min(set(self.strata) & set(names))!r} is a key, so it cannot be a stratum too."

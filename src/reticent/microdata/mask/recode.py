@@ -99,9 +99,12 @@ class Recode(Method):
         variable = schema[self.variable]
         if self.level is not None and variable.hierarchy is not None and not self.keep:
             cut = variable.hierarchy.cut_at(self.level)
+            # a tree by digits has the codes of the records
+            guessed = (*variable.guessed, "codes", "hierarchy") if variable.digits else variable.guessed
             return schema.replace(
-                replace(variable, hierarchy=cut, digits=(), codes=cut.leaves, labels=(), kind=_kind(variable))
-            )
+                replace(variable, hierarchy=cut, digits=(), codes=cut.leaves, labels=(), kind=_kind(variable),
+                        guessed=guessed)
+            )  # fmt: skip
         missing = parse_rules(self.rules).missing if self.rules else ()
         return schema.change(
             self.variable,
@@ -220,7 +223,10 @@ def _present(codes: NDArray[np.int32], categories: tuple[str, ...]) -> tuple[str
 
 def _left_over(variable: Variable, left: list[str]) -> str:
     """The codes left over: those of the metadata by name, those that only records have by number."""
-    known = set(variable.codes) | set(variable.hierarchy.codes if variable.hierarchy else ())
+    known = set() if "codes" in variable.guessed else set(variable.codes)
+    tree = variable.hierarchy
+    if tree and not variable.digits and "hierarchy" not in variable.guessed:  # others are made from the records
+        known |= set(tree.codes)
     named = [repr(code) for code in left if code in known]
     parts = [", ".join(named[:20]) + (f" and {len(named) - 20} more" if len(named) > 20 else "")] if named else []
     others = len(left) - len(named)

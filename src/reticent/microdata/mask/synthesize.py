@@ -15,6 +15,7 @@ from reticent.base.errors import InfeasibleError, ParameterError
 from reticent.base.progress import Progress, part
 from reticent.base.randomness import Secret
 from reticent.data.draws import StepDraws
+from reticent.data.mapping import declared_codes
 from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
@@ -361,12 +362,9 @@ def _column(data: Microdata, name: str, who: Units) -> Column:
 
 
 def _listed(data: Microdata, name: str) -> tuple[str, ...]:
-    """The codes that the schema lists: that a code is possible is known of these."""
+    """The codes that the schema lists: that a code is possible is known of these, never of lists made from the records."""
     variable = data.schema[name]
-    if "codes" in variable.guessed or "hierarchy" in variable.guessed:
-        return ()
-    listed = variable.codes or (variable.hierarchy.leaves if variable.hierarchy else ())
-    return tuple(code for code in listed if code not in variable.missing)
+    return tuple(code for code in declared_codes(variable) if code not in variable.missing)
 
 
 def _texts(data: Microdata, name: str) -> tuple[str, ...]:

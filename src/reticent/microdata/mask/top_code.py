@@ -180,7 +180,9 @@ class LimitCode(Method):
         names.insert(label_code, label)
         changed = data.with_codes(name, np.where(beyond, label_code, place[codes]).astype(np.int32), names)
         after = self.schema_after(data.schema)[name]
-        return changed.with_schema(changed.schema.replace(replace(after, codes=tuple(names))))
+        # the list is that of the records: others must not take it for a declared one
+        listed = replace(after, codes=tuple(names), guessed=(*after.guessed, "codes"))
+        return changed.with_schema(changed.schema.replace(listed))
 
     def promises(self) -> tuple[Promise, ...]:
         """Nothing beyond a limit given as a value is left; a mean stands for enough respondents."""
@@ -266,13 +268,15 @@ class BottomCode(LimitCode):
 
 @dataclass(frozen=True)
 class MultivariateTopCode(Method):
-    """Pull records that lie outside an ellipse back onto it, along the line to its center (winsorizing).
+    """Pull records that lie outside an ellipse back onto it, to the nearest of a few points (winsorizing).
 
     A record is outside when its squared Mahalanobis distance is above the 1 − `share` quantile of χ² with d degrees of
     freedom. Center and covariance are robust by default, so that the outliers do not hide themselves, and do not depend
     on how far out they lie. The classical ones do; with fewer than `k` respondents outside, they would give them away,
-    and are refused. What stays published of a record outside is its direction from the center. Variables that the members
-    of a household share are pulled back for all of them, so they do not go together with variables of persons.
+    and are refused. Along the line to the center a record would keep its direction, and who knows one of two variables would
+    compute the other. So there are 3^d − 1 points on the ellipse: each variable, made uncorrelated and scaled, is low, high or
+    in the middle. What stays published of a record outside is which point is nearest in direction. Variables that the
+    members of a household share are pulled back for all of them, so they do not go together with variables of persons.
     """
 
     name: ClassVar[str] = "multivariate-top-code"
@@ -329,8 +333,29 @@ def winsorize(values: Floats, *, share: float, robust: bool) -> tuple[Floats, ND
     distance = np.einsum("ij,ij->i", centered, np.linalg.solve(covariance, centered.T).T)
     limit = _chi_square(1.0 - share, d)
     outside = distance > limit
-    scale = np.where(outside, np.sqrt(limit / np.maximum(distance, limit)), 1.0)
-    return np.where(outside[:, None], center + centered * scale[:, None], values), outside
+    pulled = values.copy()
+    pulled[outside] = center + math.sqrt(limit) * _coarse_directions(centered[outside], covariance)
+    return pulled, outside
+
+
+def _coarse_directions(centered: Floats, covariance: Floats) -> Floats:
+    """For each record the nearest direction of −1, 0 and 1, in variables made uncorrelated, as a vector of length 1 there.
+
+    The inverse root of the correlations keeps variables as near to themselves as possible (Kessy, Lewin, Strimmer 2018), so
+    that "high" means the same in other units.
+    """
+    spread = np.sqrt(np.diag(covariance))
+    values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
+    root = (vectors * np.sqrt(values)) @ vectors.T
+    white = np.linalg.solve(root, (centered / spread).T).T
+    largest = -np.sort(-np.abs(white), axis=1)
+    sizes = np.arange(1, white.shape[1] + 1)
+    # with m entries that are not 0, the cosine is the sum of the m largest over √m
+    chosen = np.argmax(np.cumsum(largest, axis=1) / np.sqrt(sizes), axis=1)
+    least = largest[np.arange(len(white)), chosen]
+    coarse = np.where(np.abs(white) >= least[:, None], np.sign(white), 0.0)
+    pulled: Floats = (coarse / np.linalg.norm(coarse, axis=1, keepdims=True)) @ root * spread
+    return pulled
 
 
 def _robust(values: Floats) -> tuple[Floats, Floats]:

@@ -94,6 +94,14 @@ def smallest_ids(group: Ints, ids: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return smallest
 
 
+def refuse_structure(schema: Schema, names: Sequence[str], *, owner: str, done: str) -> None:
+    """Refuse weight, household id and entity: they say how records belong together, and no code may stand for several."""
+    for name in names:
+        role = schema[name].role
+        if role in STRUCTURE and role is not Role.IDENTIFIER:
+            raise DataError(f"{owner}: {name} is the {role} of the file and cannot be {done}.", variables=(name,))
+
+
 def check_variables(
     schema: Schema, names: Sequence[str], *, owner: str, numeric: bool | None = None, weights: bool = False
 ) -> None:

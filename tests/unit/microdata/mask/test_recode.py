@@ -1,5 +1,7 @@
 """Recoding by bands, map, level, truncation and ARGUS rules; what is left over is an error."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -69,6 +71,23 @@ def test_map_and_left_over_codes() -> None:
 def test_codes_that_only_records_have_are_counted_not_shown() -> None:
     with pytest.raises(DataError) as caught:
         Recode("age", map={"17": "young"}).apply(file_of([17, 83, 91]), secret=as_secret(1), progress=silent)
+    assert "2 codes that only records have" in str(caught.value)
+    assert "83" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"digits": (1, 1)},
+        {"codes": ("17", "83", "91"), "guessed": ("codes",)},
+        {"hierarchy": Hierarchy.from_children({"all": ("17", "83", "91")}), "guessed": ("hierarchy",)},
+    ],
+    ids=["digits", "guessed codes", "guessed hierarchy"],
+)
+def test_codes_of_lists_made_from_records_are_not_shown_either(facts: dict[str, Any]) -> None:
+    data = Microdata.of(pl.DataFrame({"job": ["17", "83", "91"]}), Schema((Variable("job", **facts),)))
+    with pytest.raises(DataError) as caught:
+        run(Recode("job", map={"17": "old"}), data)
     assert "2 codes that only records have" in str(caught.value)
     assert "83" not in str(caught.value)
 
