@@ -99,5 +99,7 @@ def test_a_line_for_a_code_is_not_forgotten_with_the_filter(tmp_path: Path) -> N
 
 if __name__ == "__main__":  # PYTHONPATH=src:tests python -m attacks.test_query_partial_ties
     for each in FAMILIES:
-        found = {mode: sum(given_away(each, seed, mode) for seed in range(10)) for mode in ("open", "exact", "simulatable")}
+        found = {
+            mode: sum(given_away(each, seed, mode) for seed in range(10)) for mode in ("open", "exact", "simulatable")
+        }
         sys.stdout.write(f"{each}: {found} of 10\n")

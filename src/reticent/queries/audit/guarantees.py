@@ -54,8 +54,8 @@ SIMULATABLE = ModeGuarantee(
     "refusal, from all answers to all users together.",
     (
         "Few respondents: no combination of answers, with any factors, rests on fewer respondents than the minimum, so that "
-        "(with a minimum of 3 or more) nobody among them computes another, whatever equations the responses of all records follow "
-        '(with `ties = "declared"`: those that the policy names), and whichever records of a respondent have one value.',
+        "(with a minimum of 3 or more) nobody among them computes another, whatever equations the responses of all records "
+        'follow (with `ties = "declared"`: those that the policy names), and whichever records of a respondent have one value.',
         "Refusals: a refusal or an error depends only on which records the queries so far select, never on a response's value, "
         "however large, small or fine it is. Ratios, correlations and regressions are not answered.",
         "Whole values: what they spell out is counted in bits, each value that the declared bounds allow equally likely (without "
