@@ -8,6 +8,7 @@ move. Respondents who know very many cells, and failures in groups in which boun
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,11 +72,17 @@ def _by_the_table(problem: SuppressionProblem, known: Ints, learned: list[int]) 
     nobody = problem.values <= problem.lower_bound + problem.tolerance
     if problem.counts is not None:  # gains and losses of nobody are 0, which is not the least that they may be
         nobody[: len(problem.counts)] |= problem.counts == 0
-    if not any(nobody[cell] for cell in learned):
+    doubtful = [cell for cell in learned if nobody[cell]]
+    if not doubtful:
         return tuple(learned)
-    everything = np.asarray(problem.status != CellStatus.EMPTY)
-    anyway = set(_Public(problem, everything).learned(known))
-    return tuple(cell for cell in learned if not (nobody[cell] and cell in anyway))
+    if problem not in _UNPUBLISHED:
+        _UNPUBLISHED[problem] = _Public(problem.without_levels(), np.asarray(problem.status != CellStatus.EMPTY))
+    anyway = set(_UNPUBLISHED[problem].learned(known, of=doubtful))
+    return tuple(cell for cell in learned if cell not in anyway)
+
+
+_UNPUBLISHED: WeakKeyDictionary[SuppressionProblem, "_Public"] = WeakKeyDictionary()
+"""What is known of a table if nothing is published, which the same search asks again and again."""
 
 
 def single_respondents(problem: SuppressionProblem) -> Ints:
@@ -236,39 +243,43 @@ class _Public:
     def __init__(self, problem: SuppressionProblem, hidden: Mask) -> None:
         self._problem, self._hidden = problem.without_levels(), hidden
         self._guarded = problem.guarded
+        self._moved: list[Mask] = []
 
     @cached_property
     def _labels(self) -> NDArray[np.int32]:
         return self._problem.relations.components(self._hidden)
 
     @cached_property
-    def _reach(self) -> tuple[Mask, NDArray[np.bool_]]:
-        """The primaries that do not move for the public, and which cells each movement moves that proves it for others."""
-        moved: list[Mask] = []
+    def _lost(self) -> Mask:
+        """The primaries that do not move for the public."""
+        return self._attacked(self._hidden)
 
-        def keep(cells: NDArray[np.int32], lifted: NDArray[np.float64]) -> None:
-            row = np.zeros(self._problem.n_cells, dtype=bool)
-            row[cells[lifted != 0]] = True
-            moved.append(row)
-
-        reach, _ = certify(self._problem, self._hidden, recorder=keep)
-        assert reach.lost is not None
-        lost = np.zeros(self._problem.n_cells, dtype=bool)
-        lost[reach.reduced.cells[reach.lost]] = True
-        return lost, np.array(moved, dtype=bool).reshape(len(moved), self._problem.n_cells)
-
-    def learned(self, known: Ints) -> list[int]:
-        """Primaries that cannot move once some cells are known, but can for the public."""
-        lost, moved = self._reach
+    def learned(self, known: Ints, of: list[int] | None = None) -> list[int]:
+        """Primaries (or those `of` some) that cannot move once some cells are known, but can for the public."""
+        lost, moved = self._lost, np.array(self._moved, dtype=bool).reshape(len(self._moved), self._problem.n_cells)
         group = self._hidden & np.isin(self._labels, self._labels[known])
-        # a movement that leaves the known cells alone is one for this respondent, too
+        # a movement that leaves the known cells alone is one for this respondent, too, whoever it was found for
         still = ~moved[~moved[:, known].any(axis=1)].any(axis=0)
         mask = np.zeros(self._problem.n_cells, dtype=bool)
         mask[known] = True
         asked = group & still & self._guarded & ~lost & ~mask
+        if of is not None:
+            asked &= np.isin(np.arange(len(asked)), of)
         if not asked.any():
             return []
-        inside, _ = certify(self._problem, group, known=mask, asked=asked)
-        assert inside.lost is not None
-        found: list[int] = inside.reduced.cells[inside.lost].tolist()
-        return [cell for cell in found if asked[cell]]
+        found: list[int] = np.flatnonzero(self._attacked(group, known=mask, asked=asked) & asked).tolist()
+        return found
+
+    def _attacked(self, hidden: Mask, known: Mask | None = None, asked: Mask | None = None) -> Mask:
+        """The primaries that do not move; of each movement that proves it for others, the cells that it moves are kept."""
+
+        def keep(cells: NDArray[np.int32], lifted: NDArray[np.float64]) -> None:
+            row = np.zeros(self._problem.n_cells, dtype=bool)
+            row[cells[lifted != 0]] = True
+            self._moved.append(row)
+
+        reach, _ = certify(self._problem, hidden, known=known, asked=asked, recorder=keep)
+        assert reach.lost is not None
+        lost = np.zeros(self._problem.n_cells, dtype=bool)
+        lost[reach.reduced.cells[reach.lost]] = True
+        return lost
