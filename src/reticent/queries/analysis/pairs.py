@@ -9,7 +9,7 @@ of the data count together: the same records in a new version are no new chance.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -157,3 +157,34 @@ class Measurements:
         self.strata.answer(rows, version, draw)
         for part in (rows, *shown):
             self.whole.answer(part, version, draw)
+
+
+@dataclass
+class MeasuredBy:
+    """The measurements of all answers together, and by themselves those of responses of which most have one value.
+
+    A pair tells more of such a response, so that only a share of the pairs is allowed. What was counted, or summed of another
+    response, tells nothing of it: the first sum over the same two universes is a new pair. Responses with the same share
+    count together, for they may be one response in two forms.
+    """
+
+    make: Callable[[], Measurements]
+    units: Units
+    _by_share: dict[float, Measurements] = field(default_factory=dict, repr=False)
+
+    def too_many(
+        self, rows: Ints, version: int, draw: int, shown: Sequence[Ints], *, shares: Collection[float]
+    ) -> bool:
+        """Whether a universe, or a set that its regression shows, would tell too much of anybody by any of the shares."""
+        own = (self._of(share).too_many(rows, version, draw, shown, share=share) for share in shares)
+        return self._of(1.0).too_many(rows, version, draw, shown) or any(own)
+
+    def answer(self, rows: Ints, version: int, draw: int, shown: Sequence[Ints], *, shares: Collection[float]) -> None:
+        """Remember what was answered."""
+        for share in {1.0, *shares}:
+            self._of(share).answer(rows, version, draw, shown)
+
+    def _of(self, share: float) -> Measurements:
+        if share not in self._by_share:
+            self._by_share[share] = self.make()
+        return self._by_share[share]
