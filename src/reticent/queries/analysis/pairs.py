@@ -163,8 +163,8 @@ class Measurements:
 class MeasuredBy:
     """The measurements of all answers together, and by themselves those of responses of which most have one value.
 
-    A pair tells more of such a response, so that only a share of the pairs is allowed. What was counted, or summed of another
-    response, tells nothing of it: the first sum over the same two universes is a new pair. Responses with the same share
+    A pair reveals more of such a response, so that only a share of the pairs is allowed. What was counted, or summed of another
+    response, reveals nothing of it: the first sum over the same two universes is a new pair. Responses with the same share
     count together, for they may be one response in two forms.
     """
 
