@@ -74,6 +74,12 @@ def test_pairs_are_answered_about_a_value_that_half_have(family: str) -> None:
     assert differences(family, 0, own=True, rare=0.5)
 
 
+def test_numbers_of_records_reveal_no_rare_value_and_are_answered() -> None:
+    db = opened((0.0, 1.0), 0, own=True)
+    for side in "pq":
+        assert db.ask(f"SELECT COUNT(own) FROM data WHERE {side} = '0' OR pad = '1'", user="u").as_json()["answered"]
+
+
 if __name__ == "__main__":  # PYTHONPATH=src:tests python -m attacks.test_query_rare_values
     for each in FAMILIES:
         made = [(own, differences(each, seed, own)) for seed in range(10) for own in (False, True)]

@@ -310,6 +310,8 @@ class AnalysisMode:
 
     def _shares_of(self, statistic: Statistic) -> set[float]:
         """The shares of the allowed pairs that the responses of a statistic may use, where they may not use all."""
+        if statistic.name == "count":
+            return set()  # how many have a response reveals no value of it
         names = set(statistic.variables) & set(self.setting.policy.responses)
         return {share for name in names if (share := self._share(name)) < 1}
 
