@@ -102,7 +102,6 @@ class AnalysisMode:
     numbers: PublicNumbers = field(repr=False)
     redrawn: tuple[int, ...] = (0,)
     _responses: dict[str, Floats] = field(default_factory=dict, repr=False)
-    _shares: dict[str, float] = field(default_factory=dict, repr=False)
     name: ClassVar[str] = "analysis"
     guarantee: ClassVar[ModeGuarantee] = ModeGuarantee(
         "This is for the arithmetic attacker, who also knows how records are dropped; for the transparent attacker nothing is "
@@ -142,7 +141,7 @@ class AnalysisMode:
         "the factor of a respondent is the same in all records and versions: whoever knows one value learns the others, and "
         "changes show without it",
         "an answer that stays the same in a new version of the data reveals that no value in it changed",
-        "where more than half have one value of a response (a 0), a refusal also depends on how many others there are in all",
+        "where more than half of a stratum have one value of a response (a 0), a refusal also depends on how many have another",
         "a regression on a numeric filter with many different values reveals in part the sums of its values and squares "
         "over the kept records, and so of who was dropped; rounding limits how much",
         "counts, zeros and responses of zeros and ones carry no factor, and a factor hides no whole number below five",
@@ -200,11 +199,10 @@ class AnalysisMode:
     def _remember(self, records: RecordSet, told: Sequence[Statistic]) -> None:
         """Count what was answered about a universe: its sums, and the categories that each regression shows."""
         for statistic in told:
-            shares = self._shares_of(statistic)
             for full in self._sets(statistic, records):
                 draw, shown = self._shown(statistic, full)
                 rows = self.setting.universe.records(full)
-                self.near_pairs.answer(rows, records.version, draw, shown, shares=shares)
+                self.near_pairs.answer(rows, records.version, draw, shown, names=self._told_of(statistic))
             self.numbers.answer(self._numbers(statistic, records), records.version)
 
     def _sets(self, statistic: Statistic, records: RecordSet) -> list[RecordSet]:
@@ -291,13 +289,14 @@ class AnalysisMode:
 
     def _value(self, statistic: Statistic, records: RecordSet) -> Any:
         """A value, or the name of the rule that forbids it."""
-        universe, shares = self.setting.universe, self._shares_of(statistic)
+        universe = self.setting.universe
         for full in self._sets(statistic, records):
             rows = universe.records(full)
             if len(rows) < self.options.gamma:
                 return "too few complete records"
             if self._small_stratum(full):
                 return "too few complete records in a stratum"
+            shares = {name: self._share(name, rows) for name in self._told_of(statistic)}
             if self.near_pairs.too_many(rows, full.version, *self._shown(statistic, full), shares=shares):
                 return PAIRS
         if self.numbers.too_many(self._numbers(statistic, records), records.version):
@@ -308,24 +307,24 @@ class AnalysisMode:
             found = self._regression(statistic, sample) if regression else value_of(statistic, sample)
         return found if finite(found) else "beyond floating-point numbers"
 
-    def _shares_of(self, statistic: Statistic) -> set[float]:
-        """The shares of the allowed pairs that the responses of a statistic may use, where they may not use all."""
-        if statistic.name == "count":
-            return set()  # how many have a response reveals no value of it
-        names = set(statistic.variables) & set(self.setting.policy.responses)
-        return {share for name in names if (share := self._share(name)) < 1}
+    def _told_of(self, statistic: Statistic) -> list[str]:
+        """The responses of whose values a statistic tells; how many have one reveals no value of it."""
+        names = () if statistic.name == "count" else statistic.variables
+        return sorted(set(names) & set(self.setting.policy.responses))
 
-    def _share(self, name: str) -> float:
-        """The share of the allowed pairs for a response: the variance of having its most common value, by ¼.
+    def _share(self, name: str, rows: Ints) -> float:
+        """The share of the allowed pairs for a response: the variance of having the most common value of a stratum, by ¼.
 
-        Where most have one value, hardly one of the dropped records has another, and a pair reveals more.
+        Where most of a universe have one value, hardly one of the dropped records has another, and a pair reveals more.
         """
-        if name not in self._shares:
-            values = self.setting.universe.current.data.numbers((name,))[:, 0]
-            counts = np.unique(values[~np.isnan(values)], return_counts=True)[1]
-            usual = counts.max(initial=0) / max(counts.sum(), 1)
-            self._shares[name] = float(4 * usual * (1 - usual)) if usual > MOST else 1.0
-        return self._shares[name]
+        values = self.setting.universe.current.data.numbers((name,))[rows, 0]
+        there = ~np.isnan(values)
+        code = np.unique(values[there], return_inverse=True)[1].reshape(-1)
+        stratum = self.stratum[rows[there]].astype(np.int64)
+        alike, counts = np.unique(stratum * (len(code) + 1) + code, return_counts=True)
+        sizes = np.bincount(stratum)[alike // (len(code) + 1)]
+        usual = float((counts / sizes).max(initial=0))
+        return 4 * usual * (1 - usual) if usual > MOST else 1.0
 
     def _regression(self, statistic: Statistic, sample: Sample) -> Any:
         universe, full = self.setting.universe, self._sets(statistic, sample.records)[0]

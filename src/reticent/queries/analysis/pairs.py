@@ -9,7 +9,7 @@ of the data count together: the same records in a new version are no new chance.
 """
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,6 +20,8 @@ from reticent.queries.analysis.estimates import Alike, Estimates, pair_precision
 from reticent.queries.analysis.linked import Units
 
 Bytes = NDArray[np.uint8]
+EVERY = ""
+"""Stands for all responses together."""
 
 
 def attacker_error(most: int, pairs: int, share: float = 0.5) -> float:
@@ -161,30 +163,29 @@ class Measurements:
 
 @dataclass
 class MeasuredBy:
-    """The measurements of all answers together, and by themselves those of responses of which most have one value.
+    """The measurements of all answers together, and by themselves those of each response.
 
-    A pair reveals more of such a response, so that only a share of the pairs is allowed. What was counted, or summed of another
-    response, reveals nothing of it: the first sum over the same two universes is a new pair. Responses with the same share
-    count together, for they may be one response in two forms.
+    Where most have one value of a response, a pair reveals more of it, and only a share of the pairs is allowed. What was
+    counted, or summed of another response, reveals nothing of it: the first sum over the same two universes is a new pair.
     """
 
     make: Callable[[], Measurements]
     units: Units
-    _by_share: dict[float, Measurements] = field(default_factory=dict, repr=False)
+    _of_name: dict[str, Measurements] = field(default_factory=dict, repr=False)
 
     def too_many(
-        self, rows: Ints, version: int, draw: int, shown: Sequence[Ints], *, shares: Collection[float]
+        self, rows: Ints, version: int, draw: int, shown: Sequence[Ints], *, shares: Mapping[str, float]
     ) -> bool:
-        """Whether a universe, or a set that its regression shows, would tell too much of anybody by any of the shares."""
-        own = (self._of(share).too_many(rows, version, draw, shown, share=share) for share in shares)
-        return self._of(1.0).too_many(rows, version, draw, shown) or any(own)
+        """Whether a universe, or a set that its regression shows, would tell too much, by any of the shares."""
+        every = {EVERY: 1.0, **shares}.items()
+        return any(self._of(name).too_many(rows, version, draw, shown, share=share) for name, share in every)
 
-    def answer(self, rows: Ints, version: int, draw: int, shown: Sequence[Ints], *, shares: Collection[float]) -> None:
+    def answer(self, rows: Ints, version: int, draw: int, shown: Sequence[Ints], *, names: Collection[str]) -> None:
         """Remember what was answered."""
-        for share in {1.0, *shares}:
-            self._of(share).answer(rows, version, draw, shown)
+        for name in (EVERY, *names):
+            self._of(name).answer(rows, version, draw, shown)
 
-    def _of(self, share: float) -> Measurements:
-        if share not in self._by_share:
-            self._by_share[share] = self.make()
-        return self._by_share[share]
+    def _of(self, name: str) -> Measurements:
+        if name not in self._of_name:
+            self._of_name[name] = self.make()
+        return self._of_name[name]
