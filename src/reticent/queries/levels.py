@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from reticent.base.arrays import Mask
 from reticent.base.errors import ParameterError
+from reticent.data.mapping import declared_codes
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Variable
 from reticent.queries.columns import ABSENT
 from reticent.queries.language import Compare
+from reticent.queries.modes import MODES
 from reticent.queries.policy import Policy
 
 
@@ -25,7 +27,8 @@ class Levels:
     Listed codes come first, in the order of their list, whether or not a record has them. `places` are the numbers by
     which `<` and `>` compare ordinal codes: the place in the list, or, without a list, the number that a code spells;
     NaN for a code that has no place, for which every such comparison is unknown. `first_order` are the positions in the
-    order that version 0.1.0 gave them (of numbers: those that occur): its answers are replayed by it.
+    order that version 0.1.0 gave them (of numbers: those that occur): its answers are replayed by it, and by those that were
+    `once_shown`.
     """
 
     texts: tuple[str, ...]
@@ -35,6 +38,7 @@ class Levels:
     shown: tuple[int, ...] = ()
     places: NDArray[np.float64] | None = None
     first_order: tuple[int, ...] = ()
+    once_shown: tuple[int, ...] = ()
     old: bool = False
 
     def __len__(self) -> int:
@@ -44,7 +48,7 @@ class Levels:
         """The levels as version 0.1.0 had them: codes that nobody has last, and by such places compared."""
         if not self.first_order:
             return self
-        shown = tuple(position for position in self.first_order if position in set(self.shown))
+        shown = tuple(position for position in self.first_order if position in {*self.shown, *self.once_shown})
         if self.numbers is not None:
             return replace(self, shown=shown, old=True)
         rank = np.empty(len(self), dtype=np.float64)
@@ -73,29 +77,49 @@ def encode(data: Microdata, name: str, policy: Policy) -> tuple[NDArray[np.int32
             texts = tuple(f"[{low}, {high})" for low, high in itertools.pairwise(ends))
             levels = Levels(texts, cutpoints=points, ordered=True, shown=tuple(range(len(texts))))
         else:
-            codes, levels = _encode_numbers(values, variable)
+            codes, levels = _encode_numbers(values, variable, policy)
         codes[absent] = ABSENT
         return codes, levels
-    return _encode_codes(data, variable)
+    return _encode_codes(data, variable, policy)
 
 
-def _encode_numbers(values: NDArray[np.float64], variable: Variable) -> tuple[NDArray[np.int32], Levels]:
+def _listed(variable: Variable) -> tuple[str, ...]:
+    """The codes of a list or a tree, whoever made it."""
+    return variable.codes or (variable.hierarchy.leaves if variable.hierarchy else ())
+
+
+def _told(variable: Variable, policy: Policy) -> tuple[str, ...]:
+    """The listed codes that groups may show: a list that is guessed or made from digits has what records have."""
+    declared = declared_codes(variable)
+    if not MODES[policy.mode].hides_codes or (declared and "codes" not in variable.guessed):
+        return _listed(variable)
+    return declared
+
+
+def _encode_numbers(
+    values: NDArray[np.float64], variable: Variable, policy: Policy
+) -> tuple[NDArray[np.int32], Levels]:
     """Numbers as positions: those that occur and those that the code list spells, which alone are shown, all of them."""
     occur = np.unique(values[~np.isnan(values)])
-    listed = [number for code in variable.codes if constant_text(number := _spelled(code)) == code != "nan"]
-    distinct = np.unique(np.concatenate((occur, np.array(listed, dtype=np.float64))))
-    shown = tuple(np.flatnonzero(np.isin(distinct, listed)).tolist())
+    listed, told = (_numbers(codes) for codes in (variable.codes, _told(variable, policy) if variable.codes else ()))
+    distinct = np.unique(np.concatenate((occur, np.array([*listed, *told], dtype=np.float64))))
+    once, shown = (tuple(np.flatnonzero(np.isin(distinct, codes)).tolist()) for codes in (listed, told))
     first_order = tuple(np.flatnonzero(np.isin(distinct, occur)).tolist()) if len(occur) < len(distinct) else ()
     texts = tuple(constant_text(number) for number in distinct.tolist())
-    levels = Levels(texts, numbers=distinct, ordered=True, shown=shown, first_order=first_order)
+    levels = Levels(texts, numbers=distinct, ordered=True, shown=shown, first_order=first_order, once_shown=once)
     return np.searchsorted(distinct, values).astype(np.int32), levels
 
 
-def _encode_codes(data: Microdata, variable: Variable) -> tuple[NDArray[np.int32], Levels]:
+def _numbers(codes: tuple[str, ...]) -> list[float]:
+    """The codes that spell a number, as it is written."""
+    return [number for code in codes if constant_text(number := _spelled(code)) == code != "nan"]
+
+
+def _encode_codes(data: Microdata, variable: Variable, policy: Policy) -> tuple[NDArray[np.int32], Levels]:
     """Codes as positions: the listed ones in the order of their list, then those that only records have."""
-    listed = variable.codes or (variable.hierarchy.leaves if variable.hierarchy else ())
+    every, listed = _listed(variable), _told(variable, policy)
     categories = data.categories(variable.name)
-    texts = tuple(dict.fromkeys([*listed, *categories]))
+    texts = tuple(dict.fromkeys([*listed, *categories, *every]))
     position = {text: i for i, text in enumerate(texts)}
     moved = np.array([*(position[text] for text in categories), ABSENT], dtype=np.int32)
     ordered = variable.kind is Kind.ORDINAL
@@ -104,8 +128,9 @@ def _encode_codes(data: Microdata, variable: Variable) -> tuple[NDArray[np.int32
         unlisted = [np.nan] * (len(texts) - len(listed))
         places = np.array([*range(len(listed)), *unlisted] if listed else [_spelled(text) for text in texts])
     shown = tuple(range(len(listed)))
-    first_order = tuple(position[text] for text in dict.fromkeys([*categories, *listed]))
-    levels = Levels(texts, ordered=ordered, shown=shown, places=places, first_order=first_order)
+    first_order = tuple(position[text] for text in dict.fromkeys([*categories, *every]))
+    once = tuple(position[text] for text in every)
+    levels = Levels(texts, ordered=ordered, shown=shown, places=places, first_order=first_order, once_shown=once)
     return moved[data.codes((variable.name,))[:, 0]], levels
 
 

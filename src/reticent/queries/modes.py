@@ -130,6 +130,7 @@ class RegisteredMode:
     """Where a mode is: the module, its factory, and the class of the options that `[policy.options.<mode>]` takes.
 
     `draws` says that answers depend on the secret's draws, so that a ledger belongs to one version of the streams.
+    `hides_codes` says that answers must not tell which codes records have, so that groups are those of declared lists only.
     `in_engine` are the statistics that classes of records are enough for: those that a database in an engine answers.
     """
 
@@ -137,6 +138,7 @@ class RegisteredMode:
     factory: str
     options: str | None = None
     draws: bool = False
+    hides_codes: bool = False
     in_engine: tuple[str, ...] = ()
 
     def load(self, name: str) -> Any:
@@ -158,10 +160,10 @@ MODES: dict[str, RegisteredMode] = {
     "camouflage": RegisteredMode("reticent.queries.camouflage.mode", "camouflage", "CamouflageOptions", draws=True),
     "analysis": RegisteredMode("reticent.queries.analysis.mode", "analysis", "AnalysisOptions", draws=True),
     "cell-key": RegisteredMode(
-        "reticent.queries.noise.cell_key", "cell_key", "CellKeyOptions", draws=True, in_engine=SUMS
+        "reticent.queries.noise.cell_key", "cell_key", "CellKeyOptions", draws=True, hides_codes=True, in_engine=SUMS
     ),
     "private": RegisteredMode(
-        "reticent.queries.noise.private", "private", "PrivateOptions", draws=True, in_engine=SUMS
+        "reticent.queries.noise.private", "private", "PrivateOptions", draws=True, hides_codes=True, in_engine=SUMS
     ),
 }
 

@@ -19,7 +19,7 @@ from reticent.queries.analysis.dominance import Shares
 from reticent.queries.analysis.drop_q import kept_rows
 from reticent.queries.analysis.linked import link_units
 from reticent.queries.analysis.numbers import NumberColumn, PublicNumbers, correlated_numbers, number_columns
-from reticent.queries.analysis.pairs import Measurements
+from reticent.queries.analysis.pairs import MeasuredBy, Measurements
 from reticent.queries.analysis.regression import (
     RegressionRules,
     absorb_sparse,
@@ -44,6 +44,7 @@ from reticent.queries.statistics import design_matrix
 CORRELATION = "corr"
 LARGE = 20
 LEAST_LOST = 2
+MOST = 0.5
 PAIRS = "pairs: a record would be the difference of too many universes that are nearly the same"
 DROPPED = "A few records are left out, and values are slightly changed."
 LIMITED = "A few records are left out, values are slightly changed, and those that outweigh all others are limited."
@@ -97,7 +98,7 @@ class AnalysisMode:
     options: AnalysisOptions
     stratum: Ints = field(repr=False)
     shares: Shares
-    near_pairs: Measurements = field(repr=False)
+    near_pairs: MeasuredBy = field(repr=False)
     numbers: PublicNumbers = field(repr=False)
     redrawn: tuple[int, ...] = (0,)
     _responses: dict[str, Floats] = field(default_factory=dict, repr=False)
@@ -140,7 +141,7 @@ class AnalysisMode:
         "the factor of a respondent is the same in all records and versions: whoever knows one value learns the others, and "
         "changes show without it",
         "an answer that stays the same in a new version of the data reveals that no value in it changed",
-        "where responses of zeros and ones are asked for, a refusal also depends on how many ones there are in all",
+        "where more than half of a stratum have one value of a response (a 0), a refusal also depends on how many have another",
         "a regression on a numeric filter with many different values reveals in part the sums of its values and squares "
         "over the kept records, and so of who was dropped; rounding limits how much",
         "counts, zeros and responses of zeros and ones carry no factor, and a factor hides no whole number below five",
@@ -200,7 +201,8 @@ class AnalysisMode:
         for statistic in told:
             for full in self._sets(statistic, records):
                 draw, shown = self._shown(statistic, full)
-                self.near_pairs.answer(self.setting.universe.records(full), records.version, draw, shown)
+                rows = self.setting.universe.records(full)
+                self.near_pairs.answer(rows, records.version, draw, shown, names=self._told_of(statistic))
             self.numbers.answer(self._numbers(statistic, records), records.version)
 
     def _sets(self, statistic: Statistic, records: RecordSet) -> list[RecordSet]:
@@ -256,7 +258,7 @@ class AnalysisMode:
 
     def _keys(self, version: int) -> Words:
         """What draws know the records of a version by."""
-        units = self.near_pairs.strata.units
+        units = self.near_pairs.units
         return units.key[units.of_rows[version]]
 
     def _left(self, records: RecordSet) -> Ints:
@@ -294,9 +296,8 @@ class AnalysisMode:
                 return "too few complete records"
             if self._small_stratum(full):
                 return "too few complete records in a stratum"
-            if self.near_pairs.too_many(
-                rows, full.version, *self._shown(statistic, full), share=self._share(statistic)
-            ):
+            shares = {name: self._share(name, rows) for name in self._told_of(statistic)}
+            if self.near_pairs.too_many(rows, full.version, *self._shown(statistic, full), shares=shares):
                 return PAIRS
         if self.numbers.too_many(self._numbers(statistic, records), records.version):
             return "too many correlations or regressions with public numbers for so few records"
@@ -306,19 +307,24 @@ class AnalysisMode:
             found = self._regression(statistic, sample) if regression else value_of(statistic, sample)
         return found if finite(found) else "beyond floating-point numbers"
 
-    def _share(self, statistic: Statistic) -> float:
-        """The share of the allowed pairs that a statistic may use: the variance of its rarest response of zeros and ones, by ¼.
+    def _told_of(self, statistic: Statistic) -> list[str]:
+        """The responses of whose values a statistic tells; how many have one reveals no value of it."""
+        names = () if statistic.name == "count" else statistic.variables
+        return sorted(set(names) & set(self.setting.policy.responses))
 
-        Where few have a 1, few of the dropped records have one, and a pair reveals more.
+    def _share(self, name: str, rows: Ints) -> float:
+        """The share of the allowed pairs for a response: the variance of having the most common value of a stratum, by ¼.
+
+        Where most of a universe have one value, hardly one of the dropped records has another, and a pair reveals more.
         """
-        found = 1.0
-        for name in set(statistic.variables) & set(self.setting.policy.responses):
-            values = self._response(name)
-            there = values[~np.isnan(values)]
-            if len(there) and is_indicator(there):
-                ones = float(there.mean())
-                found = min(found, 4 * ones * (1 - ones))
-        return found
+        values = self.setting.universe.current.data.numbers((name,))[rows, 0]
+        there = ~np.isnan(values)
+        code = np.unique(values[there], return_inverse=True)[1].reshape(-1)
+        stratum = self.stratum[rows[there]].astype(np.int64)
+        alike, counts = np.unique(stratum * (len(code) + 1) + code, return_counts=True)
+        sizes = np.bincount(stratum)[alike // (len(code) + 1)]
+        usual = float((counts / sizes).max(initial=0))
+        return 4 * usual * (1 - usual) if usual > MOST else 1.0
 
     def _regression(self, statistic: Statistic, sample: Sample) -> Any:
         universe, full = self.setting.universe, self._sets(statistic, sample.records)[0]
@@ -409,7 +415,8 @@ def analysis(setting: Setting) -> AnalysisMode:
     shares = Shares.of(setting.policy, setting.universe.known_entities(), reach=options.reach)
     units = link_units(setting.universe, strata)
     own = units.strata[0][units.of_rows[-1]]
-    near_pairs = Measurements.of(units, near=options.joint_gamma, most=options.pairs, drop=options.drop)
+    sizes = {"near": options.joint_gamma, "most": options.pairs, "drop": options.drop}
+    near_pairs = MeasuredBy(lambda: Measurements.of(units, **sizes), units)
     redrawn = tuple(list(dict.fromkeys(strata)).index(names) for names in strata)
     return AnalysisMode(setting, options, own, shares, near_pairs, PublicNumbers(units), redrawn)
 

@@ -9,7 +9,7 @@ of the data count together: the same records in a new version are no new chance.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,6 +20,8 @@ from reticent.queries.analysis.estimates import Alike, Estimates, pair_precision
 from reticent.queries.analysis.linked import Units
 
 Bytes = NDArray[np.uint8]
+EVERY = ""
+"""Stands for all responses together."""
 
 
 def attacker_error(most: int, pairs: int, share: float = 0.5) -> float:
@@ -157,3 +159,33 @@ class Measurements:
         self.strata.answer(rows, version, draw)
         for part in (rows, *shown):
             self.whole.answer(part, version, draw)
+
+
+@dataclass
+class MeasuredBy:
+    """The measurements of all answers together, and by themselves those of each response.
+
+    Where most have one value of a response, a pair reveals more of it, and only a share of the pairs is allowed. What was
+    counted, or summed of another response, reveals nothing of it: the first sum over the same two universes is a new pair.
+    """
+
+    make: Callable[[], Measurements]
+    units: Units
+    _of_name: dict[str, Measurements] = field(default_factory=dict, repr=False)
+
+    def too_many(
+        self, rows: Ints, version: int, draw: int, shown: Sequence[Ints], *, shares: Mapping[str, float]
+    ) -> bool:
+        """Whether a universe, or a set that its regression shows, would tell too much, by any of the shares."""
+        every = {EVERY: 1.0, **shares}.items()
+        return any(self._of(name).too_many(rows, version, draw, shown, share=share) for name, share in every)
+
+    def answer(self, rows: Ints, version: int, draw: int, shown: Sequence[Ints], *, names: Collection[str]) -> None:
+        """Remember what was answered."""
+        for name in (EVERY, *names):
+            self._of(name).answer(rows, version, draw, shown)
+
+    def _of(self, name: str) -> Measurements:
+        if name not in self._of_name:
+            self._of_name[name] = self.make()
+        return self._of_name[name]

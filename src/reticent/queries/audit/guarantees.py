@@ -46,6 +46,8 @@ EXACT = ModeGuarantee(
         "values of several records that some of these lack, where tied responses tell them",
         "values of few kinds that the records of one respondent have in common hardly more often than by chance",
         "values that different respondents share",
+        "responses that are products, squares or other curves of others, unless they are so for all records and "
+        "named as `tied`",
         "lines between two responses that have two values each, and other lines through two points that chance may make",
     ),
 )

@@ -3,7 +3,7 @@
 
 Every value costs `epsilon`; when the total is spent, only values that were released before are given again. The budget is
 the data set's, whoever asks and whatever `history` says: users can put their answers together. A respondent
-counts with at most `contributions` records in a cell (the ones with the lowest ids), and values are clamped to the bounds
+counts with at most `contributions` records in a cell (the first ones of the file), and values are clamped to the bounds
 that the policy calls known, so that the sensitivity is the policy's, never the data's.
 """
 
@@ -136,12 +136,15 @@ class PrivateMode:
         return float(bounds.low or 0.0), float(bounds.high or 0.0)
 
     def _bounded_rows(self, records: RecordSet) -> NDArray[np.int64]:
-        """At most `contributions` records of each respondent."""
+        """At most `contributions` records of each respondent.
+
+        Record ids would not do: one repeated identifier renames all records, and so chooses others of all respondents.
+        """
         universe = self.setting.universe
         rows = universe.records(records)
         entity = universe.versions[records.version].data.entity()
         assert entity is not None
-        order = rows[np.lexsort((universe.versions[records.version].data.record_ids()[rows], entity[rows]))]
+        order = rows[np.lexsort((rows, entity[rows]))]
         owner = entity[order]
         first = np.searchsorted(owner, owner, side="left")
         return np.asarray(order[(np.arange(len(order)) - first < self.options.contributions) | (owner < 0)])
