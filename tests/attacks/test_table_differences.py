@@ -1,5 +1,8 @@
 """What a cell leaves of another that it lies within, in another table, is not known where the rules call it unsafe."""
 
+import hashlib
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -9,7 +12,9 @@ from reticent.data.microdata import Microdata
 from reticent.data.published_table import HIDDEN
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
+from reticent.io.published import read_published_table
 from reticent.jobs.protect_table import protect_table
+from reticent.jobs.release import release_plan
 from reticent.tables.methods import PrimaryOnly
 from reticent.tables.request import Attacker
 from reticent.tables.rules import PPercent, Threshold
@@ -28,9 +33,10 @@ def test_unsafe_differences_of_linked_tables_are_not_known(family: str, number: 
     assert found["exactly"] == 0
 
 
-def test_a_ledger_refuses_a_table_that_leaves_somebody_of_another() -> None:
+@pytest.mark.parametrize("family", ["ledger", "ledger-versions"])
+def test_a_ledger_refuses_a_table_that_leaves_somebody_of_another(family: str) -> None:
     with pytest.raises(NotProtectedError, match="g3 less h1 .hidden by one and two. would be known too well"):
-        attacked("ledger", 48)
+        attacked(family, 48)
 
 
 AGES = {"young": 5, "62": 5, "65": 1, "70": 4, "old": 5}
@@ -39,11 +45,14 @@ NARROW = {"young": "to 64", "62": "to 64", "65": "above 64", "70": "above 64", "
 KEYS = tuple(Variable(name, role=Role.KEY) for name in ("wide", "narrow"))
 
 
-def people() -> Microdata:
+def rows() -> pl.DataFrame:
     """One person of 65 among twenty."""
-    rows = [(WIDE[age], NARROW[age], 100 + 7 * n) for age, count in AGES.items() for n in range(count)]
-    frame = pl.DataFrame(rows, schema=["wide", "narrow", "t"], orient="row")
-    return Microdata.of(frame, Schema((*KEYS, Variable("t", kind=Kind.NUMERIC))))
+    found = [(WIDE[age], NARROW[age], 100 + 7 * n) for age, count in AGES.items() for n in range(count)]
+    return pl.DataFrame(found, schema=["wide", "narrow", "t"], orient="row")
+
+
+def people() -> Microdata:
+    return Microdata.of(rows(), Schema((*KEYS, Variable("t", kind=Kind.NUMERIC))))
 
 
 SPECS = [TableSpec((DimensionSpec(name),), response="t") for name in ("wide", "narrow")]
@@ -81,3 +90,27 @@ def test_a_pattern_that_leaves_a_person_known_is_not_held() -> None:
     assert {run.table.name_of(cell) for cell in run.exposed} == {"above 65 × Total", "Total × above 64"}
     with pytest.raises(NotProtectedError, match="recovers 1 cell too closely"):
         run.require()
+
+
+@pytest.mark.parametrize("responses", [("count", "t"), ("t", "count")])
+def test_differences_of_all_responses_are_kept(responses: tuple[str, str], tmp_path: Path) -> None:
+    rows().with_row_index("id").write_csv(tmp_path / "people.csv")
+    (tmp_path / "people.toml").write_text(
+        '[[variable]]\nname = "id"\nrole = "identifier"\n[[variable]]\nname = "t"\nkind = "numeric"\n'
+        '[[variable]]\nname = "wide"\nrole = "key"\n[[variable]]\nname = "narrow"\nrole = "key"\n'
+    )
+    (tmp_path / "office.key").write_text(hashlib.sha256(b"office").hexdigest())
+    for name in ("wide", "narrow"):
+        (tmp_path / f"{name}.toml").write_text(
+            '[data]\npath = "people.csv"\nschema = "people.toml"\nsecret = "office.key"\n'
+            f'[table]\ndimensions = ["{name}"]\nresponses = {list(responses)}\n'
+            f'rules = [{{ rule = "threshold", minimum = 3 }}]\n[output]\npath = "{name}.csv"\n'
+            f'[ledger]\npath = "people.ledger"\nname = "{name}"\nmemory = true\n'
+        )
+        release_plan(tmp_path / f"{name}.toml")
+    for response in responses:
+        one, other = (read_published_table(tmp_path / f"{name}-{response}.csv") for name in ("wide", "narrow"))
+        states = {
+            codes[0]: state for table in (one, other) for codes, state in zip(table.codes, table.status, strict=True)
+        }
+        assert HIDDEN in (states["to 65"], states["to 64"])
