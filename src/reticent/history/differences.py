@@ -6,7 +6,7 @@ call these people unsafe, their sum is watched like a hidden cell without levels
 method judges its sums. Tables of different versions are subtracted too: who did not change is the same in both.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise, product
 
@@ -16,12 +16,13 @@ from scipy import sparse
 from reticent.base import clock
 from reticent.base.arrays import Ints
 from reticent.data.facts import COUNT, Watch
+from reticent.data.published_table import PUBLISHED
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.history.scene import Scene
 from reticent.history.table_recipe import ShownTable, TableRecipe
 from reticent.tables.facts_left import response_of
 from reticent.tables.request import rules_of_counts
-from reticent.tables.rests import unsafe_groups
+from reticent.tables.rests import smallest, unsafe_groups
 from reticent.tables.rules import Rule
 from reticent.tabulation.ground import GroundedData
 
@@ -43,6 +44,7 @@ class _Cells:
     variable: str
     rules: tuple[Rule, ...]
     names: tuple[str, ...]
+    published: tuple[bool, ...]
     atoms: sparse.csc_array = field(repr=False)
 
     def of(self, cell: int) -> Ints:
@@ -54,6 +56,11 @@ class _Cells:
         """For each cell the atoms with people in it, equal for equal people."""
         ends, atoms = self.atoms.indptr.tolist(), self.atoms.indices.astype(np.int64)
         return [_mark(atoms[a:b], people) for a, b in pairwise(ends)]
+
+    def judged(self, marks: Sequence[bytes], other: "_Cells") -> Mapping[bytes, bool]:
+        """The cells by their marks, and which of them the table publishes: none if what it says was not judged as strictly."""
+        fully = self.here and set(other.rules) <= set(self.rules)
+        return dict(zip(marks, self.published, strict=True)) if fully else {}
 
 
 @dataclass(frozen=True)
@@ -104,7 +111,9 @@ def _cells_of(grounded: GroundedData, name: str, recipe: TableRecipe, *, here: b
             rules = rules_of_counts(recipe.rules) if response == COUNT else recipe.rules
             names = tuple(" × ".join(codes) for codes in atoms)
             release = f"{name} ({number})" if many else name
-            yield _Cells(release, here, response, shown.published.dimensions[0], rules, names, columns)
+            status = dict(zip(shown.published.codes, shown.published.status, strict=True))
+            out = tuple(status.get(codes) == PUBLISHED for codes in atoms)
+            yield _Cells(release, here, response, shown.published.dimensions[0], rules, names, out, columns)
 
 
 def _response(grounded: GroundedData, shown: ShownTable) -> str | None:
@@ -119,7 +128,9 @@ def _unsafe(grounded: GroundedData, one: _Cells, other: _Cells) -> list[Watch]:
     ground = grounded.ground
     there = np.ones(ground.n_units, dtype=bool) if one.response == COUNT else grounded.there(one.response)
     spec = TableSpec((DimensionSpec(one.variable),), response=None if one.response == COUNT else one.response)
-    groups = {at: np.flatnonzero(there & np.isin(ground.atom_of_unit, own.atoms)) for at, own in enumerate(rests)}
+    people = np.bincount(ground.atom_of_unit[there], minlength=ground.n_atoms)
+    sizes = {at: int(people[own.atoms].sum()) for at, own in enumerate(rests)}
+    groups = {at: np.flatnonzero(there & np.isin(ground.atom_of_unit, rests[at].atoms)) for at in smallest(sizes)}
     rules = tuple(dict.fromkeys((*one.rules, *other.rules)))
     found = unsafe_groups(grounded.data, spec, rules, groups)
     releases = f"{one.release} and {other.release}"
@@ -127,17 +138,22 @@ def _unsafe(grounded: GroundedData, one: _Cells, other: _Cells) -> list[Watch]:
 
 
 def _rests(grounded: GroundedData, whole: _Cells, part: _Cells) -> Iterator[_Rest]:
-    """What cells of one table leave of cells of another, unless a table of this version has both of them, or what is left."""
+    """What cells of one table leave of cells of another.
+
+    What a table of this version has, or says by publishing both, is judged by its own method if its rules are those of both
+    tables. That it hides one of the two does not keep the other table from publishing it.
+    """
     people = np.bincount(grounded.ground.atom_of_unit, minlength=grounded.ground.n_atoms)
     shared = sparse.coo_array(whole.atoms.T @ part.atoms)
     inside = np.flatnonzero(shared.data == np.diff(part.atoms.indptr)[shared.col])
     marks, its = whole.marks(people), part.marks(people)
-    known, others = {*(marks if whole.here else ())}, {*(its if part.here else ())}
+    tables = whole.judged(marks, part), part.judged(its, whole)
     for a, b in zip(shared.row[inside].tolist(), shared.col[inside].tolist()):
-        if marks[a] in others or its[b] in known:
+        if any(own.get(marks[a]) and own.get(its[b]) for own in tables):
             continue
         left = np.setdiff1d(whole.of(a), part.of(b))
-        if _mark(left, people) not in known | others | {b""}:
+        mark = _mark(left, people)
+        if mark and not any(mark in own for own in tables):
             yield _Rest(left, f"{whole.names[a]} less {part.names[b]}")
 
 
