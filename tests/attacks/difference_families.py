@@ -9,7 +9,8 @@ What is published of both tells of those who are in the one and not in the other
 - `bands`: three ages in each band beside bands that begin a year later; all up to an age less all up to another;
 - with `-sums` turnover instead of counts;
 - `ledger`, `ledger-sums`: `groups`, each table released by itself, one after another, with one ledger; with `ledger-memory`
-  and `ledger-memory-sums` the second one hides what it must because of the first.
+  and `ledger-memory-sums` the second one hides what it must because of the first; with `ledger-versions` and
+  `ledger-versions-sums` the second one is of a second version, in which something else was corrected.
 
 Each is crossed by sex in every other case. The attacker knows which codes lie within others, and has the published tables.
 """
@@ -50,7 +51,14 @@ FAMILIES = (
     "missing-sums",
     "bands-sums",
 )
-LEDGERS = ("ledger", "ledger-sums", "ledger-memory", "ledger-memory-sums")
+LEDGERS = (
+    "ledger",
+    "ledger-sums",
+    "ledger-memory",
+    "ledger-memory-sums",
+    "ledger-versions",
+    "ledger-versions-sums",
+)
 Codes = Mapping[str, frozenset[int]]
 """The kinds of people that have each code of a variable; who has no code has none."""
 
@@ -128,22 +136,29 @@ def released(family: str, codings: tuple[Codes, Codes], people: Sequence[tuple[i
     rules = '{ rule = "threshold", minimum = 3 }' + (', { rule = "p-percent", p = 15 }' if response else "")
     memory = "memory = true\n" if "memory" in family else ""
     names = [{kind: code for code, kinds in own.items() for kind in kinds} for own in codings]
-    rows = [f"{at},{names[0][kind]},{names[1][kind]},{t}" for at, (kind, _, t) in enumerate(people)]
-    schema = '[[variable]]\nname = "id"\nrole = "identifier"\n[[variable]]\nname = "t"\nkind = "numeric"\n'
+    rows = [f"{at},{names[0][kind]},{names[1][kind]},{t},{at}" for at, (kind, _, t) in enumerate(people)]
+    schema = '[[variable]]\nname = "id"\nrole = "identifier"\n' + "".join(
+        f'[[variable]]\nname = "{name}"\nkind = "numeric"\n' for name in ("t", "other")
+    )
+    versions = ("people", "people" if "versions" not in family else "corrected")
+    earlier = '[[ledger.earlier]]\nversion = "people"\npath = "people.csv"\n'
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "office.key").write_text(hashlib.sha256(b"office").hexdigest())
-        (folder / "people.csv").write_text("\n".join(["id,one,two,t", *rows]) + "\n")
+        for version in versions:
+            rows[0] += "1" if version == "corrected" else ""
+            (folder / f"{version}.csv").write_text("\n".join(["id,one,two,t,other", *rows]) + "\n")
         keys = (
             f'[[variable]]\nname = "{name}"\nrole = "key"\ncodes = {list(own)}\n'
             for name, own in zip(("one", "two"), codings, strict=True)
         )
         (folder / "people.toml").write_text(schema + "".join(keys))
-        for name in ("one", "two"):
+        for name, version in zip(("one", "two"), versions, strict=True):
             plan = (
-                '[data]\npath = "people.csv"\nschema = "people.toml"\nsecret = "office.key"\n'
+                f'[data]\npath = "{version}.csv"\nschema = "people.toml"\nsecret = "office.key"\n'
                 f'[table]\ndimensions = ["{name}"]\n{response}\nrules = [{rules}]\n'
                 f'[output]\npath = "{name}.csv"\n[ledger]\npath = "people.ledger"\nname = "{name}"\n{memory}'
+                f'version = "{version}"\n{earlier if version == "corrected" else ""}'
             )
             (folder / f"{name}-plan.toml").write_text(plan)
             release_plan(folder / f"{name}-plan.toml")

@@ -3,7 +3,8 @@
 PYTHONPATH=src:tests python tests/attacks/partial_tie_families.py 25
 
 The attacker reads the CSV files only and knows what everybody would: the identity of turnover and its parts, the exchange rate
-of each country, that a yes is counted at most once. "Before" is the same plan with relations not looked for.
+of each country, the least and the largest rate of a tax, that a yes is counted at most once. "Before" is the same plan with
+relations not looked for.
 """
 
 import sys
@@ -64,6 +65,12 @@ def _taxed(rng: np.random.Generator) -> pl.DataFrame:
     return pl.DataFrame({**keys, "sales": sales, "tax": tax})
 
 
+def _two_rates(rng: np.random.Generator) -> pl.DataFrame:
+    """Some goods are taxed with 7 per cent, the others with 19, and nothing says which."""
+    keys, sales = _keys(rng, 40), np.rint(rng.lognormal(4, 1, 40)).astype(int) * 100 + 200
+    return pl.DataFrame({**keys, "sales": sales, "tax": sales * np.where(rng.random(40) < 0.5, 7, 19) // 100})
+
+
 def _parts(rng: np.random.Generator) -> pl.DataFrame:
     keys, dom = _keys(rng, 50), np.rint(rng.lognormal(5, 1.3, 50)).astype(int)
     exp = np.rint(rng.lognormal(5, 1.3, 50)).astype(int) * (rng.random(50) < 0.7)
@@ -96,6 +103,11 @@ def _tax_of_each_country(seen: Published, _: pl.DataFrame) -> None:
             seen.equal.append({("tax", codes): 1.0, ("sales", codes): -float(TAXES[dict(codes)["a"]])})
 
 
+def _between_two_rates(seen: Published, _: pl.DataFrame) -> None:
+    seen.relate({"tax": 1.0, "sales": -0.19}, inequality=True)
+    seen.relate({"tax": -1.0, "sales": 0.07}, inequality=True)
+
+
 def _sum_of_parts(seen: Published, frame: pl.DataFrame) -> None:
     """In every cell but those of the first record, which published totals reveal as the odd one."""
     odd = dict(zip(("a", "b"), frame.row(0)[:2], strict=True))
@@ -108,6 +120,7 @@ FAMILIES = {
     "a yes counts once": Family(_flags, ("flag", "count"), _at_most_counted),
     "a rate for each country": Family(_local, ("local", "euro"), _rate_of_each_country),
     "a tax rate for each country": Family(_taxed, ("sales", "tax"), _tax_of_each_country),
+    "a tax between two rates": Family(_two_rates, ("sales", "tax"), _between_two_rates),
     "a sum but for one wrong record": Family(_wrong, ("tot", "dom", "exp"), _sum_of_parts),
     "a sum but for one missing value": Family(_incomplete, ("tot", "dom", "exp"), _sum_of_parts),
 }

@@ -1,5 +1,8 @@
 """What a cell leaves of another that it lies within, in another table, is not known where the rules call it unsafe."""
 
+import hashlib
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -9,7 +12,9 @@ from reticent.data.microdata import Microdata
 from reticent.data.published_table import HIDDEN
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
+from reticent.io.published import read_published_table
 from reticent.jobs.protect_table import protect_table
+from reticent.jobs.release import release_plan
 from reticent.tables.methods import PrimaryOnly
 from reticent.tables.request import Attacker
 from reticent.tables.rules import PPercent, Threshold
@@ -28,9 +33,10 @@ def test_unsafe_differences_of_linked_tables_are_not_known(family: str, number: 
     assert found["exactly"] == 0
 
 
-def test_a_ledger_refuses_a_table_that_leaves_somebody_of_another() -> None:
+@pytest.mark.parametrize("family", ["ledger", "ledger-versions"])
+def test_a_ledger_refuses_a_table_that_leaves_somebody_of_another(family: str) -> None:
     with pytest.raises(NotProtectedError, match="g3 less h1 .hidden by one and two. would be known too well"):
-        attacked("ledger", 48)
+        attacked(family, 48)
 
 
 AGES = {"young": 5, "62": 5, "65": 1, "70": 4, "old": 5}
@@ -39,11 +45,14 @@ NARROW = {"young": "to 64", "62": "to 64", "65": "above 64", "70": "above 64", "
 KEYS = tuple(Variable(name, role=Role.KEY) for name in ("wide", "narrow"))
 
 
-def people() -> Microdata:
+def rows() -> pl.DataFrame:
     """One person of 65 among twenty."""
-    rows = [(WIDE[age], NARROW[age], 100 + 7 * n) for age, count in AGES.items() for n in range(count)]
-    frame = pl.DataFrame(rows, schema=["wide", "narrow", "t"], orient="row")
-    return Microdata.of(frame, Schema((*KEYS, Variable("t", kind=Kind.NUMERIC))))
+    found = [(WIDE[age], NARROW[age], 100 + 7 * n) for age, count in AGES.items() for n in range(count)]
+    return pl.DataFrame(found, schema=["wide", "narrow", "t"], orient="row")
+
+
+def people() -> Microdata:
+    return Microdata.of(rows(), Schema((*KEYS, Variable("t", kind=Kind.NUMERIC))))
 
 
 SPECS = [TableSpec((DimensionSpec(name),), response="t") for name in ("wide", "narrow")]
@@ -81,3 +90,62 @@ def test_a_pattern_that_leaves_a_person_known_is_not_held() -> None:
     assert {run.table.name_of(cell) for cell in run.exposed} == {"above 65 × Total", "Total × above 64"}
     with pytest.raises(NotProtectedError, match="recovers 1 cell too closely"):
         run.require()
+
+
+def prepared(folder: Path, versions: dict[str, pl.DataFrame]) -> None:
+    """Data of some versions, with all that plans for them need."""
+    for version, frame in versions.items():
+        frame.write_csv(folder / f"{version}.csv")
+    numbers = ("id", "t")
+    keys = [name for name in next(iter(versions.values())).columns if name not in numbers]
+    (folder / "schema.toml").write_text(
+        '[[variable]]\nname = "id"\nrole = "identifier"\n[[variable]]\nname = "t"\nkind = "numeric"\n'
+        + "".join(f'[[variable]]\nname = "{name}"\nrole = "key"\n' for name in keys)
+    )
+    (folder / "office.key").write_text(hashlib.sha256(b"office").hexdigest())
+
+
+def released(folder: Path, name: str, version: str, responses: tuple[str, ...], rules: str, earlier: str = "") -> None:
+    """A table with memory by the variable `name`."""
+    (folder / f"{name}.toml").write_text(
+        f'[data]\npath = "{version}.csv"\nschema = "schema.toml"\nsecret = "office.key"\n'
+        f'[table]\ndimensions = ["{name}"]\nresponses = {list(responses)}\nrules = [{rules}]\n'
+        f'[output]\npath = "{name}.csv"\n'
+        f'[ledger]\npath = "l.ledger"\nname = "{name}"\nversion = "{version}"\nmemory = true\n{earlier}'
+    )
+    release_plan(folder / f"{name}.toml")
+
+
+THREE = '{ rule = "threshold", minimum = 3 }'
+STRONG = THREE + ', { rule = "p-percent", p = 15 }'
+
+
+@pytest.mark.parametrize("responses", [("count", "t"), ("t", "count")])
+def test_differences_of_all_responses_are_kept(responses: tuple[str, str], tmp_path: Path) -> None:
+    prepared(tmp_path, {"1": rows().with_row_index("id")})
+    for name in ("wide", "narrow"):
+        released(tmp_path, name, "1", responses, THREE)
+    for response in responses:
+        one, other = (read_published_table(tmp_path / f"{name}-{response}.csv") for name in ("wide", "narrow"))
+        states = {codes[0]: state for own in (one, other) for codes, state in zip(own.codes, own.status, strict=True)}
+        assert HIDDEN in (states["to 65"], states["to 64"])
+
+
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_a_cell_that_was_hidden_for_a_sum_is_not_published_by_weaker_rules_or_of_another_version(
+    version: str, tmp_path: Path
+) -> None:
+    """All but a0 are four firms, of which the largest is estimated too closely by the second one."""
+    codes = [*[("a0", "b0")] * 5, ("a1", "b1"), ("a2", "b2"), ("a3", "b2"), ("a3", "b2")]
+    firms = pl.DataFrame({"t": (38, 32, 350, 58, 147, 212, 14, 8, 43)}).with_columns(
+        pl.Series("a", [a for a, _ in codes]), pl.Series("b", [b for _, b in codes])
+    )
+    more = pl.DataFrame({"t": (119,), "a": ("a1",), "b": ("b1",)})
+    later = {"2": pl.concat([firms, more]).with_row_index("id")} if version == "2" else {}
+    prepared(tmp_path, {"1": firms.with_row_index("id"), **later})
+    released(tmp_path, "a", "1", ("t",), STRONG)
+    earlier = '[[ledger.earlier]]\nversion = "1"\npath = "1.csv"\n' if version == "2" else ""
+    released(tmp_path, "b", version, ("t",), '{ rule = "threshold", minimum = 1 }', earlier)
+    first, second = (read_published_table(tmp_path / f"{name}-t.csv") for name in "ab")
+    assert dict(zip(first.codes, first.status, strict=True))[("a0",)] == HIDDEN
+    assert dict(zip(second.codes, second.status, strict=True))[("b0",)] == HIDDEN

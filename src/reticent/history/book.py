@@ -279,14 +279,15 @@ def recipes_of(blobs: Blobs, recorded: Sequence[Recorded]) -> dict[str, Recipe]:
 
 def _with_differences(stage: Stage) -> Stage:
     """Watch what cells of one release leave of those of another, unless that is known without the new release."""
-    watches = unsafe_differences(stage.scene)
-    if not watches:
-        return stage
-    watched, version = Facts(DIFFERENCES, (), watches=watches), len(stage.scene.others)
-    found = stage.system().judge(watched, version=version, most_exposures=10**9).exposures
-    known = {one.watch for one in found if one.proved}
-    left = replace(watched, watches=tuple(one for one in watches if one.name not in known))
-    return replace(stage, known=(*stage.known, (left, version)))
+    system = stage.system
+    for version, watches in enumerate(unsafe_differences(stage.scene)):
+        if watches:
+            watched = Facts(DIFFERENCES, (), watches=watches)
+            found = system().judge(watched, version=version, most_exposures=10**9).exposures
+            known = {(one.hidden_by, one.watch) for one in found if one.proved}
+            left = tuple(one for one in watches if (one.release, one.name) not in known)
+            stage = replace(stage, known=(*stage.known, (replace(watched, watches=left), version)))
+    return stage
 
 
 def _with_aware(stage: Stage, name: str) -> Stage:

@@ -3,12 +3,12 @@
 
 Ages 15 to 65 in one table and 15 to 64 in another that is released later publish those who are 65. Where the rules of both
 call these people unsafe, their sum is watched like a hidden cell without levels. Within one table nothing is added: its own
-method judges its sums.
+method judges its sums. Tables of different versions are subtracted too: who did not change is the same in both.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 import numpy as np
 from scipy import sparse
@@ -16,12 +16,13 @@ from scipy import sparse
 from reticent.base import clock
 from reticent.base.arrays import Ints
 from reticent.data.facts import COUNT, Watch
+from reticent.data.published_table import PUBLISHED
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.history.scene import Scene
 from reticent.history.table_recipe import ShownTable, TableRecipe
 from reticent.tables.facts_left import response_of
 from reticent.tables.request import rules_of_counts
-from reticent.tables.rests import unsafe_groups
+from reticent.tables.rests import smallest, unsafe_groups
 from reticent.tables.rules import Rule
 from reticent.tabulation.ground import GroundedData
 
@@ -32,13 +33,18 @@ MOST_PAIRS = 10_000_000
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """The cells of one released table: what they add up, the rules, their names, and their atoms (a column for each cell)."""
+    """The cells of one released table: what they add up, the rules, their names, and their atoms (a column for each cell).
+
+    `here` says whether the table is of the version whose people are looked at.
+    """
 
     release: str
+    here: bool
     response: str
     variable: str
     rules: tuple[Rule, ...]
     names: tuple[str, ...]
+    published: tuple[bool, ...]
     atoms: sparse.csc_array = field(repr=False)
 
     def of(self, cell: int) -> Ints:
@@ -51,6 +57,11 @@ class _Cells:
         ends, atoms = self.atoms.indptr.tolist(), self.atoms.indices.astype(np.int64)
         return [_mark(atoms[a:b], people) for a, b in pairwise(ends)]
 
+    def judged(self, marks: Sequence[bytes], other: "_Cells") -> Mapping[bytes, bool]:
+        """The cells by their marks, and which of them the table publishes: none if what it says was not judged as strictly."""
+        fully = self.here and set(other.rules) <= set(self.rules)
+        return dict(zip(marks, self.published, strict=True)) if fully else {}
+
 
 @dataclass(frozen=True)
 class _Rest:
@@ -60,22 +71,38 @@ class _Rest:
     name: str
 
 
-def unsafe_differences(scene: Scene) -> tuple[Watch, ...]:
-    """What the tables of the last version leave of each other, two by two, and the rules call unsafe."""
-    grounded, found = scene.grounded, dict[str, Watch]()
-    released = [(name, own) for name, own in scene.recipes.items() if isinstance(own, TableRecipe) and own.rules]
-    for (one, first), (other, second) in combinations(released, 2):
-        for mine in _cells_of(grounded, one, first):
-            for its in _cells_of(grounded, other, second):
-                if mine.response == its.response and len(mine.names) * len(its.names) <= MOST_PAIRS:
-                    clock.check()
-                    found |= {watch.name: watch for watch in _unsafe(grounded, mine, its)}
+def unsafe_differences(scene: Scene) -> tuple[tuple[Watch, ...], ...]:
+    """For each version, the last one at the end, what tables leave of each other, two by two, and the rules call unsafe.
+
+    One of the two is of that version. The other may be of another one: whoever stayed as they were adds up to the same.
+    """
+    return tuple(_of_version(scene.every, own) for own in scene.every)
+
+
+def _of_version(every: Sequence[Scene], own: Scene) -> tuple[Watch, ...]:
+    tables = [
+        list(_cells_of(own.grounded, name, recipe, here=scene is own))
+        for scene in every
+        for name, recipe in scene.recipes.items()
+        if isinstance(recipe, TableRecipe) and recipe.rules
+    ]
+    found = dict[tuple[str, bytes], Watch]()  # two tables may call different people by the same codes
+    for one, other in combinations(tables, 2):
+        for mine, its in product(one, other):
+            sizes = len(mine.names) * len(its.names)
+            if (mine.here or its.here) and mine.response == its.response and sizes <= MOST_PAIRS:
+                clock.check()
+                for watch in _unsafe(own.grounded, mine, its):
+                    found.setdefault((watch.response, watch.places.tobytes()), watch)
     return tuple(found.values())
 
 
-def _cells_of(grounded: GroundedData, name: str, recipe: TableRecipe) -> Iterator[_Cells]:
+def _cells_of(grounded: GroundedData, name: str, recipe: TableRecipe, *, here: bool) -> Iterator[_Cells]:
     """The cells of each table of a release that hides what is unsafe; weighted tables add up something else."""
-    for shown, atoms in zip(recipe.tables, recipe.cell_atoms(grounded, name), strict=True):
+    many = len(recipe.tables) > 1
+    for number, (shown, atoms) in enumerate(
+        zip(recipe.tables, recipe.cell_atoms(grounded, name), strict=True), start=1
+    ):
         response = _response(grounded, shown)
         if response is not None and atoms:
             start = np.cumsum([0, *map(len, atoms.values())])
@@ -83,7 +110,10 @@ def _cells_of(grounded: GroundedData, name: str, recipe: TableRecipe) -> Iterato
             columns = sparse.csc_array(inside, shape=(grounded.ground.n_atoms, len(atoms)))
             rules = rules_of_counts(recipe.rules) if response == COUNT else recipe.rules
             names = tuple(" × ".join(codes) for codes in atoms)
-            yield _Cells(name, response, shown.published.dimensions[0], rules, names, columns)
+            release = f"{name} ({number})" if many else name
+            status = dict(zip(shown.published.codes, shown.published.status, strict=True))
+            out = tuple(status.get(codes) == PUBLISHED for codes in atoms)
+            yield _Cells(release, here, response, shown.published.dimensions[0], rules, names, out, columns)
 
 
 def _response(grounded: GroundedData, shown: ShownTable) -> str | None:
@@ -98,7 +128,9 @@ def _unsafe(grounded: GroundedData, one: _Cells, other: _Cells) -> list[Watch]:
     ground = grounded.ground
     there = np.ones(ground.n_units, dtype=bool) if one.response == COUNT else grounded.there(one.response)
     spec = TableSpec((DimensionSpec(one.variable),), response=None if one.response == COUNT else one.response)
-    groups = {at: np.flatnonzero(there & np.isin(ground.atom_of_unit, own.atoms)) for at, own in enumerate(rests)}
+    people = np.bincount(ground.atom_of_unit[there], minlength=ground.n_atoms)
+    sizes = {at: int(people[own.atoms].sum()) for at, own in enumerate(rests)}
+    groups = {at: np.flatnonzero(there & np.isin(ground.atom_of_unit, rests[at].atoms)) for at in smallest(sizes)}
     rules = tuple(dict.fromkeys((*one.rules, *other.rules)))
     found = unsafe_groups(grounded.data, spec, rules, groups)
     releases = f"{one.release} and {other.release}"
@@ -106,17 +138,22 @@ def _unsafe(grounded: GroundedData, one: _Cells, other: _Cells) -> list[Watch]:
 
 
 def _rests(grounded: GroundedData, whole: _Cells, part: _Cells) -> Iterator[_Rest]:
-    """What cells of one table leave of cells of another, unless one of the two tables has both of them, or what is left."""
+    """What cells of one table leave of cells of another.
+
+    What a table of this version has, or says by publishing both, is judged by its own method if its rules are those of both
+    tables. That it hides one of the two does not keep the other table from publishing it.
+    """
     people = np.bincount(grounded.ground.atom_of_unit, minlength=grounded.ground.n_atoms)
     shared = sparse.coo_array(whole.atoms.T @ part.atoms)
     inside = np.flatnonzero(shared.data == np.diff(part.atoms.indptr)[shared.col])
     marks, its = whole.marks(people), part.marks(people)
-    known, others = {*marks}, {*its}
+    tables = whole.judged(marks, part), part.judged(its, whole)
     for a, b in zip(shared.row[inside].tolist(), shared.col[inside].tolist()):
-        if marks[a] in others or its[b] in known:
+        if any(own.get(marks[a]) and own.get(its[b]) for own in tables):
             continue
         left = np.setdiff1d(whole.of(a), part.of(b))
-        if _mark(left, people) not in known | others | {b""}:
+        mark = _mark(left, people)
+        if mark and not any(mark in own for own in tables):
             yield _Rest(left, f"{whole.names[a]} less {part.names[b]}")
 
 

@@ -134,13 +134,19 @@ def _whole(parts: tuple[Judged, ...], rows: TieRows) -> Mask:
     """Cells that everybody knows to be whole: counts, and sums of whole numbers that are tied with factors.
 
     Where `fee = 5 count + 2 yes`, that fees and yeses are whole narrows small ones. Elsewhere the ends of sums are whole by
-    themselves, and where levels are wide against the factors nobody gains by it.
+    themselves, and where levels are wide against the factors nobody gains by it. Limits (`7 sales <= 100 tax`) between sums
+    are no such ties: that sums are whole narrows them by less than a unit.
     """
     starts = starts_of([part.system for part in parts])
     whole = np.concatenate([part.problem.whole for part in parts])
     primary = np.concatenate([part.problem.primary for part in parts])
     levels = np.concatenate([part.problem.lower_protection + part.problem.upper_protection for part in parts])
-    tied = [(cells, max(map(abs, coefs))) for cells, coefs in rows.rows if len(cells) > 2 and max(map(abs, coefs)) > 1]
+    limits = {int(starts[-1]) + at for at in np.flatnonzero(np.isinf(rows.upper)).tolist()}
+    tied = [
+        (cells, max(map(abs, coefs)))
+        for cells, coefs in rows.rows
+        if len(cells) > 2 and max(map(abs, coefs)) > 1 and (cells[-1] not in limits or whole[list(cells[:-1])].any())
+    ]
     factor = max((own for _, own in tied), default=0)
     if len(whole) > WHOLE or not bool((primary & (levels <= _NARROW * factor)).any()):
         return whole

@@ -70,10 +70,10 @@ def _unsafe(wanted: Sequence[WantedTable], system: System, rows: Sequence[Row]) 
         return set()
     left = members.left(rows)
     sizes = {at: int(members.counts[own].sum()) for at, own in left.items()}
-    return unsafe_groups(data, spec, rules, {at: members.records(left[at]) for at in _smallest(sizes)})
+    return unsafe_groups(data, spec, rules, {at: members.records(left[at]) for at in smallest(sizes)})
 
 
-def _smallest(sizes: Mapping[int, int]) -> list[int]:
+def smallest(sizes: Mapping[int, int]) -> list[int]:
     """The smallest groups, until they have as many records together as are judged."""
     by_size = sorted(sizes, key=lambda at: sizes[at])
     return by_size[: int(np.searchsorted(np.cumsum([sizes[at] for at in by_size]), MOST_RECORDS, side="right"))]
@@ -84,7 +84,7 @@ def unsafe_groups(data: Microdata, spec: TableSpec, rules: Sequence[Rule], group
 
     `spec` says what is added up; a group is judged as a code of its first dimension.
     """
-    kept = _smallest({at: len(own) for at, own in groups.items()})
+    kept = smallest({at: len(own) for at, own in groups.items()})
     if not kept:
         return set()
     names = [str(at) for at in kept]

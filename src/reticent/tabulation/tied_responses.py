@@ -136,7 +136,7 @@ def find_ties(numbers: Numbers, declared: Sequence[ResponseRelation] = ()) -> li
     found = [Tie(relation, of_records=numbers.of_records) for relation in _exact(numbers)]
     found += _rounded(numbers, [tie.relation for tie in found])
     known = [*declared, *(tie.relation for tie in found)]
-    ordered = (*_ordered(numbers, known), *_for_each_record(numbers, known))
+    ordered = (*_ordered(numbers, known), *_for_each_record(numbers, known), *_rates(numbers, known))
     found += [Tie(relation, of_records=numbers.of_records) for relation in ordered]
     stated = {relation.key for relation in declared}
     return [tie for tie in found if tie.relation.key not in stated]
@@ -298,6 +298,38 @@ def _for_each_record(numbers: Numbers, known: Sequence[ResponseRelation]) -> lis
                 terms = [(COUNT, sign * limit), (name, Fraction(-sign))]
                 found.append(relation_of(terms, inequality=True, declared=False))
     return [one for one in found if max(abs(c) for c in one.coefs) <= LARGEST_FACTOR]
+
+
+def _rates(numbers: Numbers, known: Sequence[ResponseRelation]) -> list[ResponseRelation]:
+    """`100 tax <= 19 sales` and `7 sales <= 100 tax`, where many records have the largest or the least ratio that there is."""
+    if not numbers.of_records or numbers.n_rows < ROWS_FOR_ORDER:
+        return []
+    tied = {frozenset(relation.names) for relation in known}
+    names = [name for name in numbers.columns if name != COUNT and not (numbers.columns[name] < 0).any()]
+    found = []
+    for pair in itertools.combinations(names, 2):
+        whole = [np.rint(numbers.columns[name] / numbers.steps[name]) for name in pair]
+        for one, other in ((0, 1), (1, 0)) if frozenset(pair) not in tied else ():
+            limit = _often_the_largest(whole[one], whole[other])
+            # that a part is no more than its whole is known where parts are large
+            if limit is not None and limit != 1:
+                steps = [Fraction(numbers.steps[pair[at]]).limit_denominator(10**6) for at in (one, other)]
+                terms = [(pair[other], limit / steps[1]), (pair[one], -1 / steps[0])]
+                found.append(relation_of(terms, inequality=True, declared=False))
+    return [one for one in found if max(abs(c) for c in one.coefs) <= LARGEST_FACTOR]
+
+
+def _often_the_largest(one: Floats, other: Floats) -> Fraction | None:
+    """The largest ratio of two columns in whole numbers, if it is that of many rows with different numbers."""
+    there = other > 0
+    if not there.any() or (one[~there] > 0).any() or max(one.max(), other.max()) >= 2.0**53:
+        return None
+    most = int((one[there] / other[there]).argmax())
+    top, bottom = int(one[there][most]), int(other[there][most])
+    same = there & (np.abs(one * bottom - other * top) <= 1e-12 * other * top) & (one > 0)
+    different = len(np.unique(other[same]))
+    enough = int(same.sum()) >= max(ROWS_FOR_ORDER, OFTEN * len(one)) and different >= 1 + EVIDENCE
+    return Fraction(top, bottom) if enough else None
 
 
 def _parts_of(relation: ResponseRelation) -> list[tuple[str, str]]:
