@@ -1,4 +1,5 @@
-"""Steps that draw nothing, carried out again by one who has all values: groups of microaggregation, detail of local recoding.
+"""Steps that draw nothing, carried out again by one who has all values: groups of microaggregation, detail of local recoding,
+records pulled back to an ellipse.
 
 The attackers here read the published file and know the true values. The means of three people tell which three they are; a code
 that is shown less finely for some records still rules out everybody outside it. Linkage compared values by distance, and codes
@@ -21,6 +22,7 @@ from reticent.microdata.mask.generalize import Generalize
 from reticent.microdata.mask.identifiers import RemoveIdentifiers
 from reticent.microdata.mask.microaggregation import Microaggregate
 from reticent.microdata.mask.noise import Noise
+from reticent.microdata.mask.top_code import MultivariateTopCode
 from reticent.microdata.protect import protect_data
 from reticent.microdata.result import ProtectedFile
 
@@ -123,3 +125,20 @@ def test_detail_that_differs_by_record_rules_people_out(seed: int) -> None:
     assert found > by_distance(run)
     assert verdict.value is not None
     assert verdict.value >= found
+
+
+def flats(seed: int, n: int = 2000) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    region, rooms = rng.choice(list("NSEW"), n), np.clip(np.round(rng.normal(4, 1.3, n)), 1, 8)
+    return pl.DataFrame({"region": region, "rooms": rooms, "cars": np.clip(np.round(rng.normal(2, 0.9, n)), 0, 5)})
+
+
+def test_whoever_is_pulled_back_alone_to_a_point_is_alone() -> None:
+    """The attacker pulls the true records back, and looks for a point; the recount looked for what is near the true values."""
+    names = ("rooms", "cars")
+    keys = [Variable(name, role="key", kind="numeric") for name in names]  # type: ignore[arg-type]
+    data = Microdata.of(flats(5), Schema((Variable("region", role="key"), *keys)))  # type: ignore[arg-type]
+    risk = RiskSection(most=0.34, attacks=("recount",), accept_risk="a test of an attack")
+    run = protect_data(data, [MultivariateTopCode(names, share=0.1)], risk=risk, secret=SECRET, keep_order=True)
+    assert run.result.masked.to_native().group_by("region", *names).len()["len"].min() == 1
+    assert run.verdict["recount"].value == 1.0

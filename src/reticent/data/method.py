@@ -95,6 +95,7 @@ class Method(Parameters):
     `repeatable` says that what it makes of each record follows from the values of all: whoever has these carries it out again.
     `last` says that a later step that changes values would break what it promises.
     `group` is the heading under which lists of methods show it.
+    `in_weights` names variables whose values the new weights reveal, and that no attack judges: later steps must leave them.
     `moves` names variables whose values come together from another record: the attacker finds them where they went.
     """
 
@@ -127,6 +128,10 @@ class Method(Parameters):
 
     def moves(self, schema: Schema) -> tuple[str, ...]:
         """Nothing is taken over together from another record."""
+        return ()
+
+    def in_weights(self, schema: Schema) -> tuple[str, ...]:
+        """No values are in the weights, so that later steps may change all."""
         return ()
 
     def blanks(self, schema: Schema) -> tuple[str, ...]:

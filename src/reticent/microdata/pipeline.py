@@ -14,7 +14,7 @@ import numpy as np
 from reticent.base.errors import DataError, NotProtectedError, PlanError
 from reticent.base.progress import Progress, part, silent
 from reticent.base.randomness import Secret
-from reticent.data.method import MaskingMethod
+from reticent.data.method import MaskingMethod, Method
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import to_plain
 from reticent.data.schema import Kind
@@ -22,7 +22,7 @@ from reticent.microdata.edits import EditRule, check_step
 from reticent.microdata.mask.identifiers import NewIdentifiers, RemoveIdentifiers
 from reticent.microdata.mask.reorder import Reorder
 from reticent.microdata.risk.known import known_variables, other_codes
-from reticent.microdata.trace import Trace
+from reticent.microdata.trace import Trace, alike, positions
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,7 @@ def apply_steps(
     notes: list[str] = []
     trace = Trace.start(data, (*keys, *known_variables(data), *other_codes(data)))
     times_seen: dict[str, int] = {}
+    followed: list[tuple[str, tuple[str, ...], Microdata]] = []
     for number, step in enumerate(steps):
         occurrence = times_seen.get(step.name, 0)
         times_seen[step.name] = occurrence + 1
@@ -134,6 +135,9 @@ def apply_steps(
         took = time.perf_counter() - started
         records.append(StepRecord(step.name, to_plain(step), applied.changed, applied.facts, kept, took))
         data = applied.data
+        followed += [(step.name, names, data)] if (names := _in_weights(step, data)) else []
+    for name, names, then in followed:
+        _check_followed(name, names, then, data)
     return Masked(data, trace, tuple(records), tuple(notes))
 
 
@@ -151,6 +155,26 @@ def check_promises(step: MaskingMethod, before: Microdata, after: Microdata) -> 
             )
         kept.append(promise.text)
     return tuple(kept)
+
+
+def _in_weights(step: MaskingMethod, data: Microdata) -> tuple[str, ...]:
+    return step.in_weights(data.schema) if isinstance(step, Method) else ()
+
+
+def _check_followed(step: str, names: Sequence[str], then: Microdata, data: Microdata) -> None:
+    """Weights that follow from values reveal them, also where later steps change these values or leave them out."""
+    if data.schema.weight is None:
+        return
+    place = positions(then, data)
+    here = np.flatnonzero(place >= 0)
+    rows, now = then.rows(place[here]), data.rows(here)
+    changed = [name for name in names if name not in data.schema or not alike(rows, now, name)]
+    if changed:
+        raise NotProtectedError(
+            f"{step}: weights were calibrated to {changed[0]!r}, so that they reveal its values, and a later step changes "
+            f"it. Put that step before {step}, or leave {changed[0]!r} out of calibrate.",
+            exposed=len(here),
+        )
 
 
 def _check_weights_left(step: MaskingMethod, after: Microdata) -> None:

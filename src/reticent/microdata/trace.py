@@ -160,7 +160,7 @@ class Trace:
         own, origins = positions(before, after), self._moved(step, before, after)
         same = bool((own == np.arange(before.n_rows)).all()) if own.size == before.n_rows else False
         rows = before if same else before.rows(np.maximum(own, 0))
-        moved = [name for name in covers if not _alike(rows, after, name)]
+        moved = [name for name in covers if not alike(rows, after, name)]
         repeated = {name: cover for name, cover in self.repeated.items() if name in after.schema}
         chosen = {name: cover for name, cover in self.chosen.items() if name in after.schema}
         truth = None
@@ -351,7 +351,8 @@ def copied_from(before: Microdata, after: Microdata, own: Ints, names: Sequence[
     return found
 
 
-def _alike(before: Microdata, after: Microdata, name: str) -> bool:
+def alike(before: Microdata, after: Microdata, name: str) -> bool:
+    """Whether the variable has the same kind and values in both."""
     same_kind = before.schema[name].kind is after.schema[name].kind
     return same_kind and bool(before.frame.table[name].equals(after.frame.table[name]))
 

@@ -169,10 +169,11 @@ def _weights(attacks: FileAttacks) -> Found:
     if found is None:
         return None, None, "no weight is published"
     if not found.records:
-        return 0.0, 0.0, "no weight tells a key that is blank or recoded more finely than the file shows it"
+        return 0.0, 0.0, "no weight tells a key that is blank, recoded or changed"
     with_what = "one code only" if found.exactly == found.records else "one code, or a narrow range of codes,"
     return float(found.records), 0.0, (
-        f"the weights of {found.records} records occur with {with_what} of {found.variable}, which the file shows less finely"
+        f"the weights of {found.records} records occur with {with_what} of {found.variable}, which the file shows less finely "
+        "or changed"
     )  # fmt: skip
 
 

@@ -38,7 +38,8 @@ class Massc(Method):
     Stratum h holds units whose combination of keys occurs at most `limits[h]` times (the last one all others). In each
     stratum `substitute` percent get the keys of a similar unit, then `sample` percent are kept; both are uncertain for
     an intruder, the more so the higher the risk. Weights are then calibrated so that the totals of `calibrate`
-    (numbers of each category, sums of numeric variables) are those of the original file. Where all weights were equal, the
+    (numbers of each category, sums of numeric variables) are those of the original file. Such weights reveal these variables,
+    so that steps that change them come before this one. Where all weights were equal, the
     new ones show the stratum, and so who had rare keys: put noise on them (`noise-on-weights`) in a later step.
     """
 
@@ -166,6 +167,10 @@ class Massc(Method):
     def moves(self, schema: Schema) -> tuple[str, ...]:
         """All keys are those of one other unit."""
         return self.keys
+
+    def in_weights(self, schema: Schema) -> tuple[str, ...]:
+        """Weights are an exponential function of numbers, and equal for equal codes; codes of keys are judged as `weights`."""
+        return tuple(n for n in self.calibrate if schema[n].kind is Kind.NUMERIC or n not in schema.keys)
 
     def promises(self) -> tuple[Promise, ...]:
         """Calibrated totals are those of the original file."""

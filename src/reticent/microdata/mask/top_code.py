@@ -10,7 +10,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from reticent.base.arrays import Floats
 from reticent.base.errors import DataError, NotProtectedError, ParameterError
@@ -21,6 +20,7 @@ from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
 from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.microdata.mask.ellipse import winsorize
 from reticent.microdata.mask.tail_sums import told_by_sum
 from reticent.microdata.mask.tails import (
     both_ends,
@@ -271,15 +271,18 @@ class MultivariateTopCode(Method):
     """Pull records that lie outside an ellipse back onto it, to the nearest of a few points (winsorizing).
 
     A record is outside when its squared Mahalanobis distance is above the 1 − `share` quantile of χ² with d degrees of
-    freedom. Center and covariance are robust by default, so that the outliers do not hide themselves, and do not depend
-    on how far out they lie. The classical ones do; with fewer than `k` respondents outside, they would give them away,
-    and are refused. Along the line to the center a record would keep its direction, and who knows one of two variables would
-    compute the other. So there are 3^d − 1 points on the ellipse: each variable, made uncorrelated and scaled, is low, high or
-    in the middle. What stays published of a record outside is which point is nearest in direction. Variables that the
-    members of a household share are pulled back for all of them, so they do not go together with variables of persons.
+    freedom. Center and covariance are robust by default, so that the outliers do not hide themselves. The classical
+    ones are those of the records as they are published (scaled as for normal data), of which at least `k` respondents
+    must lie outside. Three points on an ellipse tell center and covariance to the last digit, so neither depends on how
+    far out records lie: else sums of their true values would be published. Along the line to the center a record would
+    keep its direction, and who knows one of two variables would compute the other. So there are 3^d − 1 points on the
+    ellipse: each variable, made uncorrelated and scaled, is low, high or in the middle. What stays published of a
+    record outside is which point is nearest in direction. Variables that the members of a household share are pulled
+    back for all of them, so they do not go together with variables of persons.
     """
 
     name: ClassVar[str] = "multivariate-top-code"
+    repeatable: ClassVar[bool] = True
     group: ClassVar[Group] = Group.DETAIL
     examples: ClassVar[Examples] = ({"variables": ["age", "income"]},)
 
@@ -307,8 +310,8 @@ class MultivariateTopCode(Method):
         n_respondents = len(np.unique(at if who is None else who[units_of.first][at]))
         if self.estimate == "classical" and 0 < n_respondents < self.k:
             raise NotProtectedError(
-                f"{self.name}: fewer than {self.k} respondents lie outside, and the classical covariance, which they enter, "
-                "would give them away. Use estimate = 'robust', or a larger share.",
+                f"{self.name}: fewer than {self.k} respondents lie outside, too few for the classical covariance. "
+                "Use estimate = 'robust', or a larger share.",
                 exposed=n_respondents,
             )
         result = values.copy()
@@ -319,70 +322,3 @@ class MultivariateTopCode(Method):
         n_outside = int(np.isin(units_of.of, at).sum())
         return Applied(data, dict.fromkeys(self.variables, n_outside),
                        {"records_beyond": n_outside, "respondents_beyond": n_respondents})  # fmt: skip
-
-
-def winsorize(values: Floats, *, share: float, robust: bool) -> tuple[Floats, NDArray[np.bool_]]:
-    """Records pulled back to the ellipse, and which were outside."""
-    n, d = values.shape
-    if n <= 2 * d:
-        raise DataError(f"multivariate-top-code: {d} variables need more than {2 * d} complete records, there are {n}.")
-    center, covariance = _robust(values) if robust else (values.mean(axis=0), np.cov(values.T))
-    if np.linalg.matrix_rank(covariance) < d:
-        raise DataError("multivariate-top-code: one variable is a linear function of the others; leave it out.")
-    centered = values - center
-    distance = np.einsum("ij,ij->i", centered, np.linalg.solve(covariance, centered.T).T)
-    limit = _chi_square(1.0 - share, d)
-    outside = distance > limit
-    pulled = values.copy()
-    pulled[outside] = center + math.sqrt(limit) * _coarse_directions(centered[outside], covariance)
-    return pulled, outside
-
-
-def _coarse_directions(centered: Floats, covariance: Floats) -> Floats:
-    """For each record the nearest direction of −1, 0 and 1, in variables made uncorrelated, as a vector of length 1 there.
-
-    The inverse root of the correlations keeps variables as near to themselves as possible (Kessy, Lewin, Strimmer 2018), so
-    that "high" means the same in other units.
-    """
-    spread = np.sqrt(np.diag(covariance))
-    values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
-    root = (vectors * np.sqrt(values)) @ vectors.T
-    white = np.linalg.solve(root, (centered / spread).T).T
-    largest = -np.sort(-np.abs(white), axis=1)
-    sizes = np.arange(1, white.shape[1] + 1)
-    # with m entries that are not 0, the cosine is the sum of the m largest over √m
-    chosen = np.argmax(np.cumsum(largest, axis=1) / np.sqrt(sizes), axis=1)
-    least = largest[np.arange(len(white)), chosen]
-    coarse = np.where(np.abs(white) >= least[:, None], np.sign(white), 0.0)
-    pulled: Floats = (coarse / np.linalg.norm(coarse, axis=1, keepdims=True)) @ root * spread
-    return pulled
-
-
-def _robust(values: Floats) -> tuple[Floats, Floats]:
-    """Center and covariance of the half of the records that lies closest (concentration steps from medians and MADs)."""
-    n, d = values.shape
-    middle = np.median(values, axis=0)
-    spread = np.median(np.abs(values - middle), axis=0)
-    scaled = (values - middle) / np.where(spread > 0, spread, 1.0)
-    distance = np.einsum("ij,ij->i", scaled, scaled)
-    half = (n + d + 1) // 2
-    center, covariance = middle, np.cov(values.T)
-    for _ in range(50):
-        chosen = np.argpartition(distance, half - 1)[:half]
-        center, covariance = values[chosen].mean(axis=0), np.cov(values[chosen].T)
-        if np.linalg.matrix_rank(covariance) < d:
-            raise DataError(
-                "multivariate-top-code: half of the records lie on a line or plane; use estimate = 'classical'."
-            )
-        new = np.einsum("ij,ij->i", values - center, np.linalg.solve(covariance, (values - center).T).T)
-        settled = np.array_equal(np.sort(np.argpartition(new, half - 1)[:half]), np.sort(chosen))
-        distance = new
-        if settled:
-            break
-    factor = float(np.median(distance)) / _chi_square(0.5, d)
-    return center, covariance * factor
-
-
-def _chi_square(share: float, degrees: int) -> float:
-    """The value that a chi-square variable stays below with that probability."""
-    return 2.0 * float(special.gammaincinv(degrees / 2, share))

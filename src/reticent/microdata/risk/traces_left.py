@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from reticent.data.microdata import Microdata
 from reticent.microdata.risk.recount import Fit
-from reticent.microdata.trace import Trace, positions
+from reticent.microdata.trace import Trace, positions, values_of
 
 FEWEST = 3
 """Respondents (or households) that must share a weight before it says something about where they live."""
@@ -21,7 +21,7 @@ NARROW = 2 / 3
 
 @dataclass(frozen=True)
 class WeightsLeft:
-    """Records whose weight tells a key more finely than the file shows it; `variable` is the one told most often.
+    """Records whose weight tells a key that the file shows less finely, or changed; `variable` is the one told most often.
 
     Of `exactly` so many it reveals one code, of the others a range of codes.
     """
@@ -49,7 +49,7 @@ class OrderLeft:
 
 
 def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
-    """Find weights shared by several respondents who all have one true code, where that code is blank or recoded.
+    """Find weights shared by several respondents who all have one true code, where that code is blank, recoded or changed.
 
     Design weights are often published by region: a weight that occurs in one region only gives the region back. Where
     weights were disturbed, all true weights that the published one can stand for (by the smallest and the largest factor
@@ -64,16 +64,18 @@ def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
     weight = masked.patterns((name,)).group
     unit = np.where(own >= 0, _units(trace.original)[own], -1)
     pairs = np.unique(np.column_stack((weight, unit)), axis=0)
-    several = np.bincount(pairs[:, 0], minlength=int(weight.max()) + 1) >= FEWEST
+    size = np.bincount(pairs[:, 0], minlength=int(weight.max()) + 1)
     nearby = Nearby.of(trace.original, masked, own)
     others = _shown_alike(trace.original, masked, own)
     found: dict[str, tuple[int, int]] = {}
     for key in trace.original.schema.keys:
-        told = several[weight] & _one_code(trace, own, weight, key)
+        likely = _beside_another(trace.original, own, key, others)
         if nearby is not None:
-            told |= nearby.one_code(trace.original.encoded(key).codes.astype(np.int64))
-        told |= _beside_another(trace.original, own, key, others)
-        told &= coarser(trace, masked, key)
+            likely |= nearby.one_code(trace.original.encoded(key).codes.astype(np.int64))
+        one = (size >= FEWEST)[weight] & _one_code(trace, own, weight, key)
+        told = (likely | one) & coarser(trace, masked, key)
+        likely |= one & (_share(trace.original, own, key) ** size[weight] * len(size) < LUCK)
+        told |= likely & _another_code(trace, masked, own, key)
         found[key] = int((told | _narrowed(trace.original, masked, own, key)).sum()), int(told.sum())
     worst = max(found, key=lambda key: found[key], default=None)
     if worst is None or not found[worst][0]:
@@ -282,6 +284,23 @@ def coarser(trace: Trace, masked: Microdata, key: str) -> NDArray[np.bool_]:
     inside = codes < many.size
     many[codes[inside]] = counts[inside] > 1
     return np.asarray((shown < 0) | many[shown])
+
+
+def _share(original: Microdata, own: NDArray[np.int64], key: str) -> NDArray[np.float64]:
+    """For each published record the share of those who truly have its true code; 1 where there is no code."""
+    codes = np.where(own >= 0, original.encoded(key).codes.astype(np.int64)[own], -1)
+    counts = np.bincount(codes[codes >= 0], minlength=int(codes.max(initial=0)) + 1)
+    return np.where(codes >= 0, counts[codes] / max(codes.size, 1), 1.0)
+
+
+def _another_code(trace: Trace, masked: Microdata, own: NDArray[np.int64], key: str) -> NDArray[np.bool_]:
+    """Records of which chance has changed the key."""
+    if key not in masked.schema or key not in trace.covers or not trace.covers[key].changed:
+        return np.zeros(masked.n_records, dtype=bool)
+    cover, values = trace.covers[key], values_of(masked, key)
+    place = {value: at for at, value in enumerate(cover.shown)}
+    shown = np.array([*(place.get(value, -2) for value in values.distinct), -1])[values.numbers]
+    return np.asarray((own >= 0) & (values.numbers >= 0) & (shown != cover.images()[own]))
 
 
 def order_left(original: Microdata, released: Microdata, *, shuffled: bool) -> OrderLeft:

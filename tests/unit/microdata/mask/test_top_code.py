@@ -9,7 +9,8 @@ from reticent.base.progress import silent
 from reticent.base.randomness import as_secret
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
-from reticent.microdata.mask.top_code import BottomCode, MultivariateTopCode, TopCode, winsorize
+from reticent.microdata.mask.ellipse import winsorize
+from reticent.microdata.mask.top_code import BottomCode, MultivariateTopCode, TopCode
 
 X = [17.63611, 80.94412, 39.10929, 33.44570, 60.60797, 60.83501, 13.33871, 30.16549, 58.18338, 63.46695]
 

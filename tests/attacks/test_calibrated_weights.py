@@ -1,0 +1,91 @@
+"""Attack on calibrated weights: they follow from the values that they were calibrated to, which later steps hide.
+
+Raking makes each weight an exponential function of the number that it is calibrated to. The numbers that a top code leaves
+alone tell which function, and it gives those beyond the limit.
+"""
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+import pytest
+
+from reticent.base.arrays import Floats
+from reticent.base.errors import NotProtectedError
+from reticent.base.progress import silent
+from reticent.base.randomness import as_secret
+from reticent.data.method import MaskingMethod
+from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.microdata.mask.identifiers import RemoveIdentifiers
+from reticent.microdata.mask.massc import Massc
+from reticent.microdata.mask.noise import Noise
+from reticent.microdata.mask.pram import Pram
+from reticent.microdata.mask.recode import Recode
+from reticent.microdata.mask.reorder import Reorder
+from reticent.microdata.mask.sampling import Sample
+from reticent.microdata.mask.top_code import TopCode
+from reticent.microdata.pipeline import apply_steps
+
+SECRET = hashlib.sha256(b"calibrated weights").digest()
+SCHEMA = Schema(
+    (
+        Variable("region", role=Role.KEY),
+        Variable("sex", role=Role.KEY),
+        Variable("job"),
+        Variable("pay", kind=Kind.NUMERIC),
+        Variable("w", role=Role.WEIGHT, kind=Kind.NUMERIC),
+    )
+)
+CALIBRATED = Massc(("region", "sex"), calibrate=("pay", "job", "sex"))
+TO_PAY = Massc(("region", "sex"), calibrate=("pay",))
+
+
+def people(seed: int, n: int = 400) -> Microdata:
+    rng = np.random.default_rng(seed)
+    codes = {name: rng.choice(list(of), n) for name, of in (("region", "NSEW"), ("sex", "fm"), ("job", "abc"))}
+    return Microdata.of(
+        pl.DataFrame({**codes, "pay": np.round(rng.lognormal(8, 0.7, n)), "w": np.full(n, 10.0)}), SCHEMA
+    )
+
+
+def masked(data: Microdata, steps: Sequence[MaskingMethod]) -> Microdata:
+    return apply_steps(data, steps, secret=as_secret(SECRET)).data
+
+
+def beyond(pay: Floats, weights: Floats) -> Floats:
+    """What those at the limit earn, from the published file alone."""
+    coded = pay == pay.max()
+    sides = np.column_stack([np.ones(len(pay)), np.log(weights)])
+    found: Floats = sides[coded] @ np.linalg.lstsq(sides[~coded], pay[~coded], rcond=None)[0]
+    return found
+
+
+def test_weights_gave_what_a_later_top_code_hides() -> None:
+    for seed in range(3):
+        calibrated = masked(people(seed), [TO_PAY])
+        coded = TopCode("pay", quantile=0.9).apply(calibrated, secret=as_secret(SECRET), progress=silent).data
+        true, shown, weights = (data.numbers((name,))[:, 0] for data, name in
+                                ((calibrated, "pay"), (coded, "pay"), (coded, "w")))  # fmt: skip
+        found = beyond(shown, weights)
+        assert len(found) > 30
+        np.testing.assert_allclose(found, true[shown == shown.max()], atol=1e-3)
+        with pytest.raises(NotProtectedError, match="calibrated to 'pay'"):
+            masked(people(seed), [TO_PAY, TopCode("pay", quantile=0.9)])
+
+
+@pytest.mark.parametrize(
+    ("later", "name"),
+    [(Noise(("pay",), k=1.0), "pay"), (RemoveIdentifiers(("pay",)), "pay"), (Pram(("job",)), "job")],
+    ids=["noise", "left out", "another code"],
+)
+def test_no_later_step_changes_what_weights_follow(later: MaskingMethod, name: str) -> None:
+    with pytest.raises(NotProtectedError, match=f"calibrated to {name!r}"):
+        masked(people(1), [CALIBRATED, later])
+
+
+def test_other_steps_may_follow_and_the_same_may_come_before() -> None:
+    masked(people(1), [CALIBRATED, Recode("sex", map={"f": "all", "m": "all"}), Sample(fraction=0.5), Reorder()])
+    masked(people(1), [TopCode("pay", quantile=0.9), Noise(("pay",), k=1.0), Pram(("job",)), CALIBRATED])
+    masked(people(1), [CALIBRATED, TopCode("pay", quantile=0.9), RemoveIdentifiers(("w",))])
