@@ -32,7 +32,7 @@ def winsorize(values: Floats, *, share: float, robust: bool) -> tuple[Floats, ND
 def _by_own_moments(values: Floats, limit: float) -> tuple[Floats, NDArray[np.bool_]]:
     """Records pulled to the ellipse of their own mean and covariance after pulling (as Huber 1981, in coarse directions).
 
-    The first ellipse is that of values cut at quantiles. Who is outside may go to and fro, so that is settled after some
+    The first ellipse is that of values cut at quantiles. Who is outside may change back and forth, so that is settled after some
     turns; then mean and covariance go to where they depend on records outside by their directions only.
     """
     d = values.shape[1]
