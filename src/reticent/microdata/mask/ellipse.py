@@ -102,9 +102,8 @@ def _robust(values: Floats) -> tuple[Floats, Floats]:
     spread = np.median(np.abs(values - middle), axis=0)
     scaled = (values - middle) / np.where(spread > 0, spread, 1.0)
     distance = np.einsum("ij,ij->i", scaled, scaled)
-    half = max(
-        n // 2, d + 1
-    )  # at most half, and the lower median: no record outside enters, with a share of 0.5 neither
+    # at most half, and the lower median: no record outside enters, with a share of 0.5 neither
+    half = max(n // 2, d + 1)
     center, covariance = middle, np.cov(values.T)
     for _ in range(50):
         chosen = np.argpartition(distance, half - 1)[:half]
