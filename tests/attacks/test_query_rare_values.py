@@ -3,10 +3,13 @@
 Of the few records that a universe loses hardly one has the rare value, so that fewer pairs are allowed for it, or none. But two
 universes that had been counted before were no new pair when they were summed. Only zeros and ones were looked at, not codes 1 and
 2, nor amounts that most have not; and only in all records, although a value that half have may be rare in the universes. The
-attack asks for both universes, and says that the person has the rare value if the two sums differ by more than half of it.
+attack asks for both universes, and says that the person has the rare value if the two sums differ by more than half of it. The
+same secret may also be several responses (an amount, a flag for it, a code), each asked for by pairs of its own.
 """
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +28,9 @@ FAMILIES = {
     "amounts that few have": (None, (0.0, 700.0)),
     "half of all, few of a group": (None, (0.0, 1.0)),
 }
+
+FORMS = {"flag": (0.0, 1.0), "lacks": (1.0, 0.0), "code": (1.0, 2.0), "amount": (0.0, 100.0)}
+"""Responses that one in ten has another value of: the same people."""
 
 
 def opened(
@@ -86,8 +92,62 @@ def test_numbers_of_records_reveal_no_rare_value_and_are_answered() -> None:
         assert db.ask(f"SELECT COUNT(own) FROM data WHERE {side} = '0' OR pad = '1'", user="u").as_json()["answered"]
 
 
+def opened_in_forms(seed: int, own: bool, responses: Sequence[str], ledger: Path | None = None) -> ProtectedDatabase:
+    """As `opened`, without strata, so that each pair is another one where the person is."""
+    rng = np.random.default_rng(seed)
+    has, side, pad = rng.random(PEOPLE) < 0.1, rng.integers(0, 2, PEOPLE), rng.integers(0, PAIRS + 1, PEOPLE)
+    has[0], pad[0] = own, PAIRS
+    sides = {name: np.where(np.arange(PEOPLE) == 0, first, side) for name, first in (("p", 0), ("q", 1))}
+    table: dict[str, Any] = {name: own.astype(str).tolist() for name, own in {"pad": pad, **sides}.items()}
+    keys = [Variable(name, role=Role.KEY, codes=tuple(sorted(set(codes)))) for name, codes in table.items()]
+    table |= {name: np.where(has, value, usual).tolist() for name, (usual, value) in FORMS.items()}
+    numbers = [Variable(name, role=Role.SENSITIVE, kind=Kind.NUMERIC) for name in FORMS]
+    options = {"options": {"analysis": {"strata": []}}, "filters": ("pad", "p", "q"), "minimum": 3}
+    policy = policy_of(mode="analysis", responses=tuple(responses), **options)
+    return database(pl.DataFrame(table), Schema((*keys, *numbers)), policy, secret=seed + 1, ledger=ledger)
+
+
+def difference(db: ProtectedDatabase, name: str, pair: int) -> float | None:
+    """What the two sums of a pair differ by, as a part of the rare value."""
+
+    def ask(what: str, side: str) -> Any:
+        told = db.ask(f"SELECT {what} FROM data WHERE {side} = '0' OR pad = '{pair}'", user="u")
+        return told.as_json().get("value")
+
+    (usual, value), (one, other) = (
+        FORMS[name],
+        ([ask(what, side) for side in "pq"] for what in (f"SUM({name})", "COUNT(*)")),
+    )
+    if None in (*one, *other):
+        return None
+    return float(((one[0] - one[1]) - usual * (other[0] - other[1])) / (value - usual))
+
+
+def by_forms(seed: int, own: bool) -> list[float]:
+    """A pair for each form of the response."""
+    db = opened_in_forms(seed, own, tuple(FORMS))
+    found = [difference(db, name, pair) for pair, name in enumerate(FORMS)]
+    return [part for part in found if part is not None]
+
+
+def test_forms_of_one_response_have_their_pairs_together() -> None:
+    assert len(by_forms(0, own=True)) == 1
+
+
+def test_forms_of_one_response_have_their_pairs_together_when_policies_change(tmp_path: Path) -> None:
+    told = [
+        difference(opened_in_forms(3, True, (name,), tmp_path / "ledger"), name, pair)
+        for pair, name in enumerate(FORMS)
+    ]
+    assert told[0] is not None
+    assert told[1:] == [None] * (PAIRS - 1)
+
+
 if __name__ == "__main__":  # PYTHONPATH=src:tests python -m attacks.test_query_rare_values
     for each in FAMILIES:
         made = [(own, differences(each, seed, own)) for seed in range(10) for own in (False, True)]
         told = [own == (np.mean(parts) > 0.5) for own, parts in made if parts]
         sys.stdout.write(f"{each}: {sum(told)} right of {len(told)} of {len(made)} databases\n")
+    made = [(own, by_forms(seed, own)) for seed in range(50) for own in (False, True)]
+    told = [own == (np.mean(parts) > 0.5) for own, parts in made]
+    sys.stdout.write(f"four forms of one in ten: {sum(told)} right of {len(told)} databases\n")

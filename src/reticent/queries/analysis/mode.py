@@ -31,6 +31,7 @@ from reticent.queries.analysis.regression import (
 from reticent.queries.analysis.rounding import DEVIANCE, coarse, coarse_all, coarse_errors
 from reticent.queries.analysis.sample import NOBODY, Sample, value_of
 from reticent.queries.analysis.universes import deciding_filters, has_small_marginal, simple_universes, too_small
+from reticent.queries.analysis.usual import allowed_share, reveals
 from reticent.queries.canonical import RecordSet, Version
 from reticent.queries.fitting import leverage, logistic
 from reticent.queries.fixed import finite
@@ -44,7 +45,6 @@ from reticent.queries.statistics import design_matrix
 CORRELATION = "corr"
 LARGE = 20
 LEAST_LOST = 2
-MOST = 0.5
 PAIRS = "pairs: a record would be the difference of too many universes that are nearly the same"
 DROPPED = "A few records are left out, and values are slightly changed."
 LIMITED = "A few records are left out, values are slightly changed, and those that outweigh all others are limited."
@@ -202,7 +202,8 @@ class AnalysisMode:
             for full in self._sets(statistic, records):
                 draw, shown = self._shown(statistic, full)
                 rows = self.setting.universe.records(full)
-                self.near_pairs.answer(rows, records.version, draw, shown, names=self._told_of(statistic))
+                told_of = self._shares(statistic, rows, records.version)
+                self.near_pairs.answer(rows, records.version, draw, shown, names=told_of)
             self.numbers.answer(self._numbers(statistic, records), records.version)
 
     def _sets(self, statistic: Statistic, records: RecordSet) -> list[RecordSet]:
@@ -296,7 +297,7 @@ class AnalysisMode:
                 return "too few complete records"
             if self._small_stratum(full):
                 return "too few complete records in a stratum"
-            shares = {name: self._share(name, rows) for name in self._told_of(statistic)}
+            shares = self._shares(statistic, rows, full.version)
             if self.near_pairs.too_many(rows, full.version, *self._shown(statistic, full), shares=shares):
                 return PAIRS
         if self.numbers.too_many(self._numbers(statistic, records), records.version):
@@ -307,24 +308,25 @@ class AnalysisMode:
             found = self._regression(statistic, sample) if regression else value_of(statistic, sample)
         return found if finite(found) else "beyond floating-point numbers"
 
-    def _told_of(self, statistic: Statistic) -> list[str]:
-        """The responses of whose values a statistic tells; how many have one reveals no value of it."""
-        names = () if statistic.name == "count" else statistic.variables
-        return sorted(set(names) & set(self.setting.policy.responses))
+    def _shares(self, statistic: Statistic, rows: Ints, version: int) -> dict[str, float]:
+        """The responses of whose values a statistic tells, with the share of the allowed pairs for each.
 
-    def _share(self, name: str, rows: Ints) -> float:
-        """The share of the allowed pairs for a response: the variance of having the most common value of a stratum, by ¼.
-
-        Where most of a universe have one value, hardly one of the dropped records has another, and a pair reveals more.
+        How many have a response reveals no value of it. What was answered under a policy with other responses may tell of these.
         """
-        values = self.setting.universe.current.data.numbers((name,))[rows, 0]
-        there = ~np.isnan(values)
-        code = np.unique(values[there], return_inverse=True)[1].reshape(-1)
-        stratum = self.stratum[rows[there]].astype(np.int64)
-        alike, counts = np.unique(stratum * (len(code) + 1) + code, return_counts=True)
-        sizes = np.bincount(stratum)[alike // (len(code) + 1)]
-        usual = float((counts / sizes).max(initial=0))
-        return 4 * usual * (1 - usual) if usual > MOST else 1.0
+        if statistic.name == "count":
+            return {}
+        policy, data = self.setting.policy, self.setting.universe.versions[version].data
+        units = self.near_pairs.units
+        names = {*policy.responses, *(set(statistic.variables) - set(policy.filters))}
+        values = {name: data.numbers((name,))[rows, 0] for name in sorted(names) if name in data.schema}
+        stratum = units.strata[0][units.of_rows[version][rows]]
+        told = [values[name] for name in statistic.variables if name in values]
+        shares = {name: allowed_share(own, stratum) for name, own in values.items()}
+        return {
+            name: share
+            for name, share in shares.items()
+            if name in statistic.variables or (share < 1 and any(reveals(one, values[name], stratum) for one in told))
+        }
 
     def _regression(self, statistic: Statistic, sample: Sample) -> Any:
         universe, full = self.setting.universe, self._sets(statistic, sample.records)[0]
