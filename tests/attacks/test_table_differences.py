@@ -131,6 +131,16 @@ def test_differences_of_all_responses_are_kept(responses: tuple[str, str], tmp_p
         assert HIDDEN in (states["to 65"], states["to 64"])
 
 
+@pytest.mark.parametrize("rules", [("", THREE), (THREE, "")])
+def test_rules_of_either_table_are_enough(rules: tuple[str, str], tmp_path: Path) -> None:
+    prepared(tmp_path, {"1": rows().with_row_index("id")})
+    for name, own in zip(("wide", "narrow"), rules, strict=True):
+        released(tmp_path, name, "1", ("count",), own)
+    one, other = (read_published_table(tmp_path / f"{name}-count.csv") for name in ("wide", "narrow"))
+    states = {codes[0]: state for own in (one, other) for codes, state in zip(own.codes, own.status, strict=True)}
+    assert HIDDEN in (states["to 65"], states["to 64"])
+
+
 @pytest.mark.parametrize("version", ["1", "2"])
 def test_a_cell_that_was_hidden_for_a_sum_is_not_published_by_weaker_rules_or_of_another_version(
     version: str, tmp_path: Path

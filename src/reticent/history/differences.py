@@ -84,13 +84,14 @@ def _of_version(every: Sequence[Scene], own: Scene) -> tuple[Watch, ...]:
         list(_cells_of(own.grounded, name, recipe, here=scene is own))
         for scene in every
         for name, recipe in scene.recipes.items()
-        if isinstance(recipe, TableRecipe) and recipe.rules
+        if isinstance(recipe, TableRecipe)
     ]
     found = dict[tuple[str, bytes], Watch]()  # two tables may call different people by the same codes
     for one, other in combinations(tables, 2):
         for mine, its in product(one, other):
             sizes = len(mine.names) * len(its.names)
-            if (mine.here or its.here) and mine.response == its.response and sizes <= MOST_PAIRS:
+            ruled = mine.rules or its.rules  # imports, and releases of ledgers that kept none, have none of their own
+            if (mine.here or its.here) and ruled and mine.response == its.response and sizes <= MOST_PAIRS:
                 clock.check()
                 for watch in _unsafe(own.grounded, mine, its):
                     found.setdefault((watch.response, watch.places.tobytes()), watch)
