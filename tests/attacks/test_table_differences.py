@@ -96,20 +96,24 @@ def prepared(folder: Path, versions: dict[str, pl.DataFrame]) -> None:
     """Data of some versions, with all that plans for them need."""
     for version, frame in versions.items():
         frame.write_csv(folder / f"{version}.csv")
-    numbers = ("id", "t")
-    keys = [name for name in next(iter(versions.values())).columns if name not in numbers]
+    columns = next(iter(versions.values())).columns
+    numbers = [name for name in ("t", "s") if name in columns]
+    keys = [name for name in columns if name not in ("id", *numbers)]
     (folder / "schema.toml").write_text(
-        '[[variable]]\nname = "id"\nrole = "identifier"\n[[variable]]\nname = "t"\nkind = "numeric"\n'
+        '[[variable]]\nname = "id"\nrole = "identifier"\n'
+        + "".join(f'[[variable]]\nname = "{name}"\nkind = "numeric"\n' for name in numbers)
         + "".join(f'[[variable]]\nname = "{name}"\nrole = "key"\n' for name in keys)
     )
     (folder / "office.key").write_text(hashlib.sha256(b"office").hexdigest())
 
 
-def released(folder: Path, name: str, version: str, responses: tuple[str, ...], rules: str, earlier: str = "") -> None:
+def released(
+    folder: Path, name: str, version: str, responses: tuple[str, ...], rules: str, earlier: str = "", more: str = ""
+) -> None:
     """A table with memory by the variable `name`."""
     (folder / f"{name}.toml").write_text(
         f'[data]\npath = "{version}.csv"\nschema = "schema.toml"\nsecret = "office.key"\n'
-        f'[table]\ndimensions = ["{name}"]\nresponses = {list(responses)}\nrules = [{rules}]\n'
+        f'[table]\ndimensions = ["{name}"]\nresponses = {list(responses)}\nrules = [{rules}]\n{more}'
         f'[output]\npath = "{name}.csv"\n'
         f'[ledger]\npath = "l.ledger"\nname = "{name}"\nversion = "{version}"\nmemory = true\n{earlier}'
     )
@@ -137,6 +141,20 @@ def test_rules_of_either_table_are_enough(rules: tuple[str, str], tmp_path: Path
     for name, own in zip(("wide", "narrow"), rules, strict=True):
         released(tmp_path, name, "1", ("count",), own)
     one, other = (read_published_table(tmp_path / f"{name}-count.csv") for name in ("wide", "narrow"))
+    states = {codes[0]: state for own in (one, other) for codes, state in zip(own.codes, own.status, strict=True)}
+    assert HIDDEN in (states["to 65"], states["to 64"])
+
+
+def test_rules_look_at_the_shadow_variable_of_what_is_left(tmp_path: Path) -> None:
+    """Of five people of 65 one has nearly all of `s`, and none more than others of `t`."""
+    ages = [age for age, count in {**AGES, "65": 5}.items() for _ in range(count)]
+    shadow = [1 if age == "65" else 100 + n for n, age in enumerate(ages)]
+    shadow[ages.index("65")] = 300
+    columns = {"wide": [WIDE[age] for age in ages], "narrow": [NARROW[age] for age in ages]}
+    prepared(tmp_path, {"1": pl.DataFrame({**columns, "t": 100, "s": shadow}).with_row_index("id")})
+    for name in ("wide", "narrow"):
+        released(tmp_path, name, "1", ("t",), STRONG, more='shadow = "s"\n')
+    one, other = (read_published_table(tmp_path / f"{name}-t.csv") for name in ("wide", "narrow"))
     states = {codes[0]: state for own in (one, other) for codes, state in zip(own.codes, own.status, strict=True)}
     assert HIDDEN in (states["to 65"], states["to 64"])
 

@@ -215,7 +215,7 @@ class Book:
             raise ParameterError(
                 f"ledger: {name!r} ends like one of several tables of a release; leave out the number in brackets."
             )
-        if known is not None and known.blob not in {name_of(_content(own)) for own in (recipe, _without_rules(recipe))}:
+        if known is not None and known.blob not in {name_of(_content(own)) for own in (recipe, *_as_before(recipe))}:
             raise ParameterError(
                 f"ledger: a release called {name!r} is recorded already, and this one differs from it; give it another "
                 "name in [ledger]."
@@ -260,9 +260,11 @@ def _content(recipe: Recipe) -> bytes:
     return json.dumps(recipe.to_plain(), sort_keys=True, ensure_ascii=False).encode()
 
 
-def _without_rules(recipe: Recipe) -> Recipe:
-    """The recipe as it was recorded before the ledger kept rules."""
-    return replace(recipe, rules=()) if isinstance(recipe, TableRecipe) else recipe
+def _as_before(recipe: Recipe) -> tuple[Recipe, ...]:
+    """The recipe as it was recorded before the ledger kept the variable that rules look at, and before it kept rules."""
+    if not isinstance(recipe, TableRecipe):
+        return ()
+    return replace(recipe, shadow=None), replace(recipe, shadow=None, rules=())
 
 
 def recipe_of(blobs: Blobs, one: Recorded) -> Recipe:

@@ -43,6 +43,7 @@ class _Cells:
     response: str
     variable: str
     rules: tuple[Rule, ...]
+    shadow: str | None
     names: tuple[str, ...]
     published: tuple[bool, ...]
     atoms: sparse.csc_array = field(repr=False)
@@ -59,7 +60,7 @@ class _Cells:
 
     def judged(self, marks: Sequence[bytes], other: "_Cells") -> Mapping[bytes, bool]:
         """The cells by their marks, and which of them the table publishes: none if what it says was not judged as strictly."""
-        fully = self.here and set(other.rules) <= set(self.rules)
+        fully = self.here and set(other.rules) <= set(self.rules) and other.shadow == self.shadow
         return dict(zip(marks, self.published, strict=True)) if fully else {}
 
 
@@ -114,7 +115,10 @@ def _cells_of(grounded: GroundedData, name: str, recipe: TableRecipe, *, here: b
             release = f"{name} ({number})" if many else name
             status = dict(zip(shown.published.codes, shown.published.status, strict=True))
             out = tuple(status.get(codes) == PUBLISHED for codes in atoms)
-            yield _Cells(release, here, response, shown.published.dimensions[0], rules, names, out, columns)
+            # counts have none, and a variable of one version may be missing in another
+            shadow = recipe.shadow if response != COUNT and recipe.shadow in grounded.data.schema else None
+            variable = shown.published.dimensions[0]
+            yield _Cells(release, here, response, variable, rules, shadow, names, out, columns)
 
 
 def _response(grounded: GroundedData, shown: ShownTable) -> str | None:
@@ -128,12 +132,13 @@ def _unsafe(grounded: GroundedData, one: _Cells, other: _Cells) -> list[Watch]:
     rests = [*_rests(grounded, one, other), *_rests(grounded, other, one)]
     ground = grounded.ground
     there = np.ones(ground.n_units, dtype=bool) if one.response == COUNT else grounded.there(one.response)
-    spec = TableSpec((DimensionSpec(one.variable),), response=None if one.response == COUNT else one.response)
+    response = None if one.response == COUNT else one.response
     people = np.bincount(ground.atom_of_unit[there], minlength=ground.n_atoms)
     sizes = {at: int(people[own.atoms].sum()) for at, own in enumerate(rests)}
     groups = {at: np.flatnonzero(there & np.isin(ground.atom_of_unit, rests[at].atoms)) for at in smallest(sizes)}
     rules = tuple(dict.fromkeys((*one.rules, *other.rules)))
-    found = unsafe_groups(grounded.data, spec, rules, groups)
+    specs = [TableSpec((DimensionSpec(one.variable),), response, own) for own in {one.shadow, other.shadow}]
+    found = set[int]().union(*(unsafe_groups(grounded.data, spec, rules, groups) for spec in specs))
     releases = f"{one.release} and {other.release}"
     return [_watch(grounded, one.response, rests[at], groups[at], releases) for at in sorted(found)]
 

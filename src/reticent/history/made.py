@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from reticent.base.errors import PlanError
 from reticent.data.large import LargeFile
 from reticent.data.microdata import Microdata
+from reticent.data.table import TableSpec
 from reticent.data.table_plan import BoundsOptions
 from reticent.history.editions import Recipe
 from reticent.history.file_recipe import FileRecipe
@@ -68,6 +69,7 @@ def recipe_of_tables(request: TableRequest, results: Sequence[ProtectedTable]) -
     given = [request.attacker.bounds, *(table.bounds for table in request.tables if table.bounds is not None)]
     bounded = any(bounds != BoundsOptions() for bounds in given)
     bounded |= bool(request.a_priori) or any(table.a_priori for table in request.tables)
+    specs = [table.source for table in request.tables if isinstance(table.source, TableSpec)]
     return TableRecipe.of(
         results,
         request.method,
@@ -75,6 +77,7 @@ def recipe_of_tables(request: TableRequest, results: Sequence[ProtectedTable]) -
         insiders=request.attacker.insiders,
         bounded=bounded,
         rules=[rule for table in request.tables for rule in table.rules],
+        shadow=next((spec.shadow for spec in specs if spec.shadow), None),
     )
 
 

@@ -65,6 +65,7 @@ class TableRecipe:
     relations: tuple[str, ...] = ()
     insiders: str = "exact"
     rules: tuple[Rule, ...] = ()
+    shadow: str | None = None
 
     @classmethod
     def of(
@@ -76,10 +77,12 @@ class TableRecipe:
         insiders: str = "exact",
         bounded: bool = False,
         rules: Sequence[Rule] = (),
+        shadow: str | None = None,
     ) -> "TableRecipe":
         """The recipe of what a run would publish, with the relations that it declares and what insiders are kept from.
 
-        With `bounded` the attacker knows the bounds of the plan, in every later release too.
+        The rules judge sums by the `shadow` variable. With `bounded` the attacker knows the bounds of the plan, in every later
+        release too.
         """
         shown = []
         for result in results:
@@ -88,7 +91,7 @@ class TableRecipe:
                 shown.append(ShownTable(published, table.dimensions, table.response, table.weighted, required, own))
         # cells that are marked, or asked for, are named one by one, and differences are no cells
         judged = tuple(rule for rule in dict.fromkeys(rules) if not isinstance(rule, (Manual, Request)))
-        return cls(tuple(shown), method.name, to_plain(method), tuple(relations), insiders, judged)
+        return cls(tuple(shown), method.name, to_plain(method), tuple(relations), insiders, judged, shadow)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -168,6 +171,7 @@ class TableRecipe:
             "relations": list(self.relations),
             "insiders": self.insiders,
             **({"rules": [{"rule": rule.name, **to_plain(rule)} for rule in self.rules]} if self.rules else {}),
+            **({"shadow": self.shadow} if self.shadow else {}),
         }
 
     @classmethod
@@ -176,7 +180,7 @@ class TableRecipe:
         tables = tuple(_table_from_plain(one) for one in plain["tables"])
         relations, insiders = tuple(plain.get("relations", ())), plain.get("insiders", "exact")
         rules = tuple(rule_from_plan(one, owner="ledger") for one in plain.get("rules", ()))
-        return cls(tables, plain["method"], plain["options"], relations, insiders, rules)
+        return cls(tables, plain["method"], plain["options"], relations, insiders, rules, plain.get("shadow"))
 
 
 def _hiding(shown: ShownTable, cells: Collection[tuple[str, ...]]) -> ShownTable:
