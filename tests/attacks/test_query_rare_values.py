@@ -143,6 +143,34 @@ def test_forms_of_one_response_have_their_pairs_together_when_policies_change(tm
     assert told[1:] == [None] * (PAIRS - 1)
 
 
+def by_regressions(seed: int, own: bool) -> list[float]:
+    """What the means of a category with a rare value differ by, times its size; half of the others have the value."""
+    rng = np.random.default_rng(seed)
+    small, pad = np.arange(PEOPLE) < 150, rng.integers(0, PAIRS + 1, PEOPLE)
+    has = rng.random(PEOPLE) < np.where(small, RARE, 0.5)
+    has[0], pad[0] = own, PAIRS
+    table: dict[str, Any] = {"pad": pad.astype(str).tolist()}
+    for name, first in (("p", "0"), ("q", "1")):
+        table[name] = [first, *np.where(small, "0", "1")[1:].tolist()]
+    keys = [Variable(name, role=Role.KEY, codes=tuple(sorted(set(codes)))) for name, codes in table.items()]
+    schema = Schema((*keys, Variable("own", role=Role.SENSITIVE, kind=Kind.NUMERIC)))
+    options = {"options": {"analysis": {"strata": []}}, "filters": ("pad", "p", "q"), "minimum": 3}
+    frame = pl.DataFrame(table | {"own": has.astype(float).tolist()})
+    db = database(frame, schema, policy_of(mode="analysis", responses=("own",), **options), secret=seed + 1)
+    found = []
+    for pair in range(PAIRS):
+        asked = (f"SELECT LINREG(own, {side}) FROM data WHERE pad <> '{pair}'" for side in "pq")
+        told = [db.ask(question, user="u").as_json().get("value") for question in asked]
+        if None not in told:
+            one, other = (sum(fit["coefficients"].values()) for fit in told)  # type: ignore[index]
+            found.append((one - other) * small.sum() * PAIRS / (PAIRS + 1))
+    return found
+
+
+def test_no_pair_of_regressions_is_answered_about_a_value_that_is_rare_in_a_category() -> None:
+    assert not by_regressions(0, own=True)
+
+
 if __name__ == "__main__":  # PYTHONPATH=src:tests python -m attacks.test_query_rare_values
     for each in FAMILIES:
         made = [(own, differences(each, seed, own)) for seed in range(10) for own in (False, True)]
@@ -151,3 +179,6 @@ if __name__ == "__main__":  # PYTHONPATH=src:tests python -m attacks.test_query_
     made = [(own, by_forms(seed, own)) for seed in range(50) for own in (False, True)]
     told = [own == (np.mean(parts) > 0.5) for own, parts in made]
     sys.stdout.write(f"four forms of one in ten: {sum(told)} right of {len(told)} databases\n")
+    made = [(own, by_regressions(seed, own)) for seed in range(25) for own in (False, True)]
+    told = [own == (np.mean(parts) > 0.4) for own, parts in made if parts]
+    sys.stdout.write(f"regressions: {sum(told)} right of {len(told)} of {len(made)} databases\n")

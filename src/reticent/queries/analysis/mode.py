@@ -202,7 +202,7 @@ class AnalysisMode:
             for full in self._sets(statistic, records):
                 draw, shown = self._shown(statistic, full)
                 rows = self.setting.universe.records(full)
-                told_of = self._shares(statistic, rows, records.version)
+                told_of = self._shares(statistic, [rows, *shown], records.version)
                 self.near_pairs.answer(rows, records.version, draw, shown, names=told_of)
             self.numbers.answer(self._numbers(statistic, records), records.version)
 
@@ -297,8 +297,9 @@ class AnalysisMode:
                 return "too few complete records"
             if self._small_stratum(full):
                 return "too few complete records in a stratum"
-            shares = self._shares(statistic, rows, full.version)
-            if self.near_pairs.too_many(rows, full.version, *self._shown(statistic, full), shares=shares):
+            draw, shown = self._shown(statistic, full)
+            shares = self._shares(statistic, [rows, *shown], full.version)
+            if self.near_pairs.too_many(rows, full.version, draw, shown, shares=shares):
                 return PAIRS
         if self.numbers.too_many(self._numbers(statistic, records), records.version):
             return "too many correlations or regressions with public numbers for so few records"
@@ -308,25 +309,28 @@ class AnalysisMode:
             found = self._regression(statistic, sample) if regression else value_of(statistic, sample)
         return found if finite(found) else "beyond floating-point numbers"
 
-    def _shares(self, statistic: Statistic, rows: Ints, version: int) -> dict[str, float]:
+    def _shares(self, statistic: Statistic, sets: Sequence[Ints], version: int) -> dict[str, list[float]]:
         """The responses of whose values a statistic tells, with the share of the allowed pairs for each.
 
-        How many have a response reveals no value of it. What was answered under a policy with other responses may tell of these.
+        There is one share for the universe, the first of the sets, and one for each category that a regression shows. How many
+        have a response reveals no value of it. What was answered under a policy with other responses may tell of these.
         """
         if statistic.name == "count":
             return {}
         policy, data = self.setting.policy, self.setting.universe.versions[version].data
         units = self.near_pairs.units
         names = {*policy.responses, *(set(statistic.variables) - set(policy.filters))}
-        values = {name: data.numbers((name,))[rows, 0] for name in sorted(names) if name in data.schema}
-        stratum = units.strata[0][units.of_rows[version][rows]]
-        told = [values[name] for name in statistic.variables if name in values]
-        shares = {name: allowed_share(own, stratum) for name, own in values.items()}
-        return {
-            name: share
-            for name, share in shares.items()
-            if name in statistic.variables or (share < 1 and any(reveals(one, values[name], stratum) for one in told))
-        }
+        values = {name: data.numbers((name,))[:, 0] for name in sorted(names) if name in data.schema}
+        stratum = units.strata[0][units.of_rows[version]]
+        told = [name for name in statistic.variables if name in values]
+        found: dict[str, list[float]] = {}
+        for name, own in values.items():
+            parts = [(rows, stratum[rows] if at == 0 else np.zeros_like(rows)) for at, rows in enumerate(sets)]
+            shares = [allowed_share(own[rows], within) for rows, within in parts]
+            rare = [part for part, share in zip(parts, shares, strict=True) if share < 1]
+            if name in told or any(reveals(values[t][rows], own[rows], within) for rows, within in rare for t in told):
+                found[name] = shares
+        return found
 
     def _regression(self, statistic: Statistic, sample: Sample) -> Any:
         universe, full = self.setting.universe, self._sets(statistic, sample.records)[0]

@@ -147,12 +147,14 @@ class Measurements:
         return cls(strata, NearPairs(undivided, near, most, precision))
 
     def too_many(
-        self, rows: Ints, version: int, draw: int = 0, shown: Sequence[Ints] = (), *, share: float = 1.0
+        self, rows: Ints, version: int, draw: int = 0, shown: Sequence[Ints] = (), *, shares: Sequence[float] = ()
     ) -> bool:
-        """Whether a universe, or a set that its regression shows, would tell too much."""
-        if self.strata is not self.whole and self.strata.too_many(rows, version, draw, share):
+        """Whether a universe, or a set that its regression shows, would tell too much, each by its share of the pairs."""
+        own = shares or [1.0] * (1 + len(shown))
+        if self.strata is not self.whole and self.strata.too_many(rows, version, draw, own[0]):
             return True
-        return any(self.whole.too_many(part, version, draw, share) for part in (rows, *shown))
+        parts = zip((rows, *shown), own, strict=True)
+        return any(self.whole.too_many(part, version, draw, share) for part, share in parts)
 
     def answer(self, rows: Ints, version: int, draw: int = 0, shown: Sequence[Ints] = ()) -> None:
         """Remember what was answered."""
@@ -174,11 +176,11 @@ class MeasuredBy:
     _of_name: dict[str, Measurements] = field(default_factory=dict, repr=False)
 
     def too_many(
-        self, rows: Ints, version: int, draw: int, shown: Sequence[Ints], *, shares: Mapping[str, float]
+        self, rows: Ints, version: int, draw: int, shown: Sequence[Ints], *, shares: Mapping[str, Sequence[float]]
     ) -> bool:
         """Whether a universe, or a set that its regression shows, would tell too much, by any of the shares."""
-        every = {EVERY: 1.0, **shares}.items()
-        return any(self._of(name).too_many(rows, version, draw, shown, share=share) for name, share in every)
+        every = {EVERY: (), **shares}.items()
+        return any(self._of(name).too_many(rows, version, draw, shown, shares=own) for name, own in every)
 
     def answer(self, rows: Ints, version: int, draw: int, shown: Sequence[Ints], *, names: Collection[str]) -> None:
         """Remember what was answered."""

@@ -54,9 +54,11 @@ def _explained(one: Floats, other: Floats, stratum: Ints) -> Floats:
 
     def centred(values: Floats) -> Floats:
         scaled = values / max(float(np.abs(values).max(initial=0)), 1.0)
-        return scaled - (np.bincount(stratum, weights=scaled) / sizes)[stratum]
+        apart: Floats = scaled - (np.bincount(stratum, weights=scaled) / sizes)[stratum]
+        return apart
 
     a, b = centred(one), centred(other)
     squares, products = [np.bincount(stratum, weights=own) for own in (a * a, b * b)], a * b
     both = squares[0] * squares[1]
-    return np.divide(np.bincount(stratum, weights=products) ** 2, both, out=np.zeros(len(both)), where=both > 0)
+    found: Floats = np.bincount(stratum, weights=products) ** 2 / np.where(both > 0, both, np.inf)
+    return found
