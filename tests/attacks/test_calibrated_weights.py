@@ -17,7 +17,9 @@ from reticent.base.progress import silent
 from reticent.base.randomness import as_secret
 from reticent.data.method import MaskingMethod
 from reticent.data.microdata import Microdata
+from reticent.data.plan import RiskSection
 from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.data.verdict import State
 from reticent.microdata.mask.identifiers import RemoveIdentifiers
 from reticent.microdata.mask.massc import Massc
 from reticent.microdata.mask.noise import Noise
@@ -28,6 +30,7 @@ from reticent.microdata.mask.sampling import Sample
 from reticent.microdata.mask.swap import Swap
 from reticent.microdata.mask.top_code import TopCode
 from reticent.microdata.pipeline import apply_steps
+from reticent.microdata.protect import protect_data
 
 SECRET = hashlib.sha256(b"calibrated weights").digest()
 SCHEMA = Schema(
@@ -114,6 +117,21 @@ def test_weights_beside_pay_gave_the_sex_that_a_later_step_hides(later: MaskingM
     assert (true != np.array(hidden.texts("sex"))).sum() > 30
     with pytest.raises(NotProtectedError, match="calibrated to 'sex'"):
         masked(people(1), [to_both, later])
+
+
+@pytest.mark.parametrize("later", [(), (Pram(("region",)),)], ids=["massc alone", "pram"])
+def test_weights_beside_pay_give_regions_where_the_source_had_them_by_region(later: tuple[MaskingMethod, ...]) -> None:
+    for seed in range(3):
+        data = people(seed)
+        regions = np.array(data.texts("region"))
+        data = data.with_numbers("w", 10 + 0.05 * np.searchsorted(list("ENSW"), regions))
+        risk = RiskSection(most=0.9, attacks=("weights",), accept_risk="a test of an attack")
+        run = protect_data(data, [TO_PAY, *later], risk=risk, secret=SECRET, keep_order=True)
+        left = without_pay(*(run.after.numbers((name,))[:, 0] for name in ("pay", "w")))
+        true = regions[run.after.record_ids()]
+        told = np.array([len(np.unique(true[left == one])) == 1 for one in left])
+        assert (told & (true != np.array(run.after.texts("region")))).sum() >= 5
+        assert run.verdict["weights"].state is State.NOT_HELD
 
 
 def test_other_steps_may_follow_and_the_same_may_come_before() -> None:

@@ -57,10 +57,24 @@ def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
     in the file) must be those of one code, and of more respondents than chance brings together. The same is looked at among
     the records that show one code of another key: a weight that two regions share may tell them apart by sex. A weight may
     also leave several codes, but fewer than the published one stands for (weights by ten years of age, beside bands of twenty).
+    Where weights were calibrated to numbers, which can be divided out, those of the source are looked at, too.
     """
     name = masked.schema.weight
     if name is None:
         return None
+    found = _told(trace, masked, name)
+    true = trace.original.weights()
+    if not trace.divided or true is None:
+        return found
+    own = trace.own(masked)
+    divided = _told(
+        trace, masked.with_numbers(name, np.where(own >= 0, true[own], masked.numbers((name,))[:, 0])), name
+    )
+    return max(found, divided, key=lambda left: left.records)
+
+
+def _told(trace: Trace, masked: Microdata, name: str) -> WeightsLeft:
+    """The same by weights as they stand in the file."""
     own = trace.own(masked)
     weight = masked.patterns((name,)).group
     unit = np.where(own >= 0, _units(trace.original)[own], -1)
