@@ -74,7 +74,7 @@ def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
 
 
 def _told(trace: Trace, masked: Microdata, name: str) -> WeightsLeft:
-    """The same by weights as they stand in the file."""
+    """The same by the published weights."""
     own = trace.own(masked)
     weight = masked.patterns((name,)).group
     unit = np.where(own >= 0, _units(trace.original)[own], -1)
