@@ -71,6 +71,12 @@ def _two_rates(rng: np.random.Generator) -> pl.DataFrame:
     return pl.DataFrame({**keys, "sales": sales, "tax": sales * np.where(rng.random(40) < 0.5, 7, 19) // 100})
 
 
+def _cents(rng: np.random.Generator) -> pl.DataFrame:
+    """A duty of 1 per cent, or a little less than 0.8: as many cents as the price has euros, at most."""
+    keys, sales = _keys(rng, 40), np.rint(rng.lognormal(4, 1, 40)).astype(int) + 2
+    return pl.DataFrame({**keys, "sales": sales, "duty": np.where(rng.random(40) < 0.5, sales, sales * 4 // 5) / 100})
+
+
 def _parts(rng: np.random.Generator) -> pl.DataFrame:
     keys, dom = _keys(rng, 50), np.rint(rng.lognormal(5, 1.3, 50)).astype(int)
     exp = np.rint(rng.lognormal(5, 1.3, 50)).astype(int) * (rng.random(50) < 0.7)
@@ -116,6 +122,11 @@ def _sum_of_parts(seen: Published, frame: pl.DataFrame) -> None:
             seen.equal.append({("tot", codes): 1.0, ("dom", codes): -1.0, ("exp", codes): -1.0})
 
 
+def _at_most_one_per_cent(seen: Published, _: pl.DataFrame) -> None:
+    seen.relate({"duty": 1.0, "sales": -0.01}, inequality=True)
+
+
+CENTS = Family(_cents, ("sales", "duty"), _at_most_one_per_cent)
 FAMILIES = {
     "a yes counts once": Family(_flags, ("flag", "count"), _at_most_counted),
     "a rate for each country": Family(_local, ("local", "euro"), _rate_of_each_country),

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from attacks.partial_tie_families import FAMILIES, TAXES, attack, rates
+from attacks.partial_tie_families import CENTS, FAMILIES, TAXES, attack, rates
 from reticent.base.errors import DataError
 from reticent.data.microdata import Microdata
 from reticent.data.response_relations import parse_relation
@@ -86,6 +86,14 @@ def test_a_rounded_tax_is_known_within_half_a_unit_of_the_tax(digits: int) -> No
     coefs = dict(zip(tie.relation.names, map(abs, tie.relation.coefs), strict=True))
     assert coefs == {"sales": 19, "tax": 100}
     assert tie.rounding == 0.5 * 10.0**-digits * 100
+
+
+def test_a_duty_in_cents_of_one_per_cent_of_whole_prices_is_a_limit() -> None:
+    """A cent for each euro is 1 for 1 in the steps of both, which was taken for a part that is its whole."""
+    family, rng = CENTS, np.random.default_rng(5)
+    frame = [family.records(rng) for _ in range(8)][-1]
+    assert attack(family, frame, find=False) == (8, 0, 2)
+    assert attack(family, frame, find=True) == (8, 0, 0)
 
 
 def test_unrelated_responses_are_not_tied() -> None:

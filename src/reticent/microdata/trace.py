@@ -137,6 +137,7 @@ class Trace:
     place of each. `repeated` has, for variables that a step masked record by record without draws, what it made of each.
     `chosen` has numbers of which a step drew one of several coarser ones (random rounding), as they were before it. `blanked`
     are variables of which a step may have blanked values, whether it did or not: nobody knows a blank from a missing value.
+    `divided` says that weights were calibrated to numbers, which whoever has these divides out of them.
     """
 
     original: Microdata
@@ -145,6 +146,7 @@ class Trace:
     repeated: Mapping[str, Cover] = field(default_factory=dict, repr=False)
     chosen: Mapping[str, Cover] = field(default_factory=dict, repr=False)
     blanked: frozenset[str] = frozenset()
+    divided: bool = False
 
     @classmethod
     def start(cls, data: Microdata, names: Iterable[str]) -> "Trace":
@@ -181,7 +183,9 @@ class Trace:
                 if name in repeated:
                     repeated[name] = _changed(repeated[name], rows, after, name)
         repeated |= self._repeated_by(step, after, {name: covers[name] for name in moved})
-        return Trace(self.original, covers, origins, repeated, chosen, blanked)
+        told = step.in_weights(before.schema) if isinstance(step, Method) else ()
+        divided = self.divided or any(before.schema[name].kind is Kind.NUMERIC for name in told)
+        return Trace(self.original, covers, origins, repeated, chosen, blanked, divided)
 
     def repeating(self) -> "Trace | None":
         """The trace of one who has all true values and carries out the steps that draw nothing; None if that gains nothing.

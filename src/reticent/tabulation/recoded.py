@@ -54,8 +54,11 @@ def _close(data: Microdata, variable: str, recoding: Recoding) -> Microdata:
     parents = tuple(-1 if tree.parents[i] < 0 else place[tree.parents[i]] for i in kept)
     pruned = Hierarchy(tuple(tree.codes[i] for i in kept), parents)
     new = [tree.codes[image[tree.index[code]]] if code in tree.index else code for code in data.categories(variable)]
-    changed = _recoded(data, variable, new)
-    return changed.with_schema(changed.schema.change(variable, hierarchy=pruned, digits=(), codes=(), labels=()))
+    changed, before = _recoded(data, variable, new), data.schema[variable]
+    # a tree by digits has the codes of the records
+    guessed = (*before.guessed, "hierarchy") if before.digits else before.guessed
+    facts = {"hierarchy": pruned, "digits": (), "codes": (), "labels": (), "guessed": guessed}
+    return changed.with_schema(changed.schema.change(variable, **facts))
 
 
 def _recoded(data: Microdata, variable: str, new: list[str]) -> Microdata:

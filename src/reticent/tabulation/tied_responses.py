@@ -311,9 +311,9 @@ def _rates(numbers: Numbers, known: Sequence[ResponseRelation]) -> list[Response
         whole = [np.rint(numbers.columns[name] / numbers.steps[name]) for name in pair]
         for one, other in ((0, 1), (1, 0)) if frozenset(pair) not in tied else ():
             limit = _often_the_largest(whole[one], whole[other])
+            steps = [Fraction(numbers.steps[pair[at]]).limit_denominator(10**6) for at in (one, other)]
             # that a part is no more than its whole is known where parts are large
-            if limit is not None and limit != 1:
-                steps = [Fraction(numbers.steps[pair[at]]).limit_denominator(10**6) for at in (one, other)]
+            if limit is not None and limit * steps[0] != steps[1]:
                 terms = [(pair[other], limit / steps[1]), (pair[one], -1 / steps[0])]
                 found.append(relation_of(terms, inequality=True, declared=False))
     return [one for one in found if max(abs(c) for c in one.coefs) <= LARGEST_FACTOR]

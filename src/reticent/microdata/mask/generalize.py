@@ -289,7 +289,9 @@ class Generalize(Method):
             moved = ((levels > 0) | (choice < 0)) & (old >= 0)
             changed[ladder.name] = int(data.multiplicity[moved].sum())
             shown = after[ladder.name]
-            variable = replace(shown, codes=tuple(names) if shown.kind is Kind.ORDINAL else by_text(names))
+            listed = tuple(names) if shown.kind is Kind.ORDINAL else by_text(names)
+            # the list is that of the records: others must not take it for a declared one
+            variable = replace(shown, codes=listed, guessed=(*shown.guessed, "codes"))
             data = written.with_schema(written.schema.replace(variable))
         return Applied(data, changed, facts)
 

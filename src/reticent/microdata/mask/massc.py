@@ -169,8 +169,13 @@ class Massc(Method):
         return self.keys
 
     def in_weights(self, schema: Schema) -> tuple[str, ...]:
-        """Weights are an exponential function of numbers, and equal for equal codes; codes of keys are judged as `weights`."""
-        return tuple(n for n in self.calibrate if schema[n].kind is Kind.NUMERIC or n not in schema.keys)
+        """Weights are an exponential function of numbers, and equal for equal codes; codes of keys are judged as `weights`.
+
+        With a number hardly two weights are equal, so that the attack sees nothing; but the number, where it is published,
+        is divided out of them, and what is left is equal for equal codes.
+        """
+        numbers = any(schema[name].kind is Kind.NUMERIC for name in self.calibrate)
+        return self.calibrate if numbers else tuple(name for name in self.calibrate if name not in schema.keys)
 
     def promises(self) -> tuple[Promise, ...]:
         """Calibrated totals are those of the original file."""

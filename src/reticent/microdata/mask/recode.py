@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reticent.base.errors import DataError, ParameterError
 from reticent.base.progress import Progress
 from reticent.data.draws import StepDraws
-from reticent.data.mapping import CODE, PATTERN, RANGE, Mapped, digit_patterns
+from reticent.data.mapping import CODE, PATTERN, RANGE, Mapped, declared_codes, digit_patterns
 from reticent.data.method import Applied, Group, Method, Promise
 from reticent.data.microdata import Microdata
 from reticent.data.parameters import Examples
@@ -99,8 +99,9 @@ class Recode(Method):
         variable = schema[self.variable]
         if self.level is not None and variable.hierarchy is not None and not self.keep:
             cut = variable.hierarchy.cut_at(self.level)
-            # a tree by digits has the codes of the records
-            guessed = (*variable.guessed, "codes", "hierarchy") if variable.digits else variable.guessed
+            # a tree by digits has the codes of the records, and so may one that was guessed
+            made = bool(variable.digits) or "hierarchy" in variable.guessed
+            guessed = (*variable.guessed, "codes", "hierarchy") if made else variable.guessed
             return schema.replace(
                 replace(variable, hierarchy=cut, digits=(), codes=cut.leaves, labels=(), kind=_kind(variable),
                         guessed=guessed)
@@ -133,9 +134,21 @@ class Recode(Method):
             codes = table[old_codes].astype(np.int32)
             moved = np.array([c in pairs and pairs[c] != c for c in data.categories(self.variable)] + [False])
             changed, old = int(data.multiplicity[moved[old_codes]].sum()), len(present)
-        result = _write(data, self.variable, codes, categories, self.schema_after(data.schema)[self.variable])
+        after = self.schema_after(data.schema)[self.variable]
+        if not self.bands and not after.codes and not set(categories) <= self._told(data.schema[self.variable]):
+            after = replace(after, guessed=(*after.guessed, "codes"))
+        result = _write(data, self.variable, codes, categories, after)
         facts = {"categories_before": old, "categories_after": len(categories)}
         return Applied(result, {self.variable: changed}, facts)
+
+    def _told(self, variable: Variable) -> set[str]:
+        """New codes that follow from the step and what is declared: others, kept or cut, are those of the records."""
+        declared = declared_codes(variable)
+        new = {*self.map.values(), *(rule.new for rule in (parse_rules(self.rules).rules if self.rules else ()))}
+        kept = declared if self.keep else ()
+        return {
+            code for code in (*new, self.other, *kept, *self.images(variable, declared).values()) if code is not None
+        }
 
     def _pairs(self, variable: Variable, present: tuple[str, ...]) -> dict[str, str]:
         """New code of each code that occurs, or an error about the codes left over."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.data.microdata import Microdata
+from reticent.data.schema import Kind
 from reticent.microdata.risk.recount import Fit
 from reticent.microdata.trace import Trace, positions, values_of
 
@@ -56,10 +57,24 @@ def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
     in the file) must be those of one code, and of more respondents than chance brings together. The same is looked at among
     the records that show one code of another key: a weight that two regions share may tell them apart by sex. A weight may
     also leave several codes, but fewer than the published one stands for (weights by ten years of age, beside bands of twenty).
+    Where weights were calibrated to numbers, which can be divided out, those of the source are looked at, too.
     """
     name = masked.schema.weight
     if name is None:
         return None
+    found = _told(trace, masked, name)
+    true = trace.original.weights()
+    if not trace.divided or true is None:
+        return found
+    own = trace.own(masked)
+    divided = _told(
+        trace, masked.with_numbers(name, np.where(own >= 0, true[own], masked.numbers((name,))[:, 0])), name
+    )
+    return max(found, divided, key=lambda left: left.records)
+
+
+def _told(trace: Trace, masked: Microdata, name: str) -> WeightsLeft:
+    """The same by the published weights."""
     own = trace.own(masked)
     weight = masked.patterns((name,)).group
     unit = np.where(own >= 0, _units(trace.original)[own], -1)
@@ -75,8 +90,10 @@ def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
         one = (size >= FEWEST)[weight] & _one_code(trace, own, weight, key)
         told = (likely | one) & coarser(trace, masked, key)
         likely |= one & (_share(trace.original, own, key) ** size[weight] * len(size) < LUCK)
-        told |= likely & _another_code(trace, masked, own, key)
-        found[key] = int((told | _narrowed(trace.original, masked, own, key)).sum()), int(told.sum())
+        changed = _another_code(trace, masked, own, key)
+        told |= likely & changed
+        narrow = _narrowed(trace.original, masked, own, key) | (changed & _elsewhere(trace, masked, own, key))
+        found[key] = int((told | narrow).sum()), int(told.sum())
     worst = max(found, key=lambda key: found[key], default=None)
     if worst is None or not found[worst][0]:
         return WeightsLeft(0, None)
@@ -90,7 +107,7 @@ def _narrowed(original: Microdata, masked: Microdata, own: NDArray[np.int64], ke
     told = np.zeros(own.size, dtype=bool)
     if true is None or shown is None or not here.any():
         return told
-    ends, unit, place = _factors(true[own[here]], shown[here]), _units(original), _in_order(original, key)
+    unit, place = _units(original), _in_order(original, key)
     n = masked.n_rows
     code = np.where(here, place[own], -1)
     published = masked.encoded(key).codes.astype(np.int64) if key in masked.schema else np.full(n, -1, dtype=np.int64)
@@ -103,10 +120,48 @@ def _narrowed(original: Microdata, masked: Microdata, own: NDArray[np.int64], ke
         other = masked.encoded(name).codes.astype(np.int64) + 1
         groups.append((published + 1) * (int(other.max(initial=0)) + 1) + other)
     parts = [rows for group in groups for rows in _rows_by(np.where(several, group, -1)) if rows.size >= 2 * FEWEST]
-    for rows in parts:
-        near = Nearby.among(true[own[rows]], unit[own[rows]], shown[rows], ends)
-        told[rows] |= near.narrow(code[rows], trials=len(parts))
+    for weights, ends in _readings(np.where(here, true[own], 1.0), shown, here):
+        for rows in parts:
+            near = Nearby.among(weights[rows], unit[own[rows]], shown[rows], ends)
+            told[rows] |= near.narrow(code[rows], trials=len(parts))
     return told
+
+
+def _elsewhere(trace: Trace, masked: Microdata, own: NDArray[np.int64], key: str) -> NDArray[np.bool_]:
+    """Records whose weight leaves a range of codes, and none that the file shows for them: it tells that chance changed it."""
+    true, shown = trace.original.weights(), masked.weights()
+    here = np.flatnonzero(own >= 0)
+    told = np.zeros(own.size, dtype=bool)
+    if true is None or shown is None or key not in masked.schema or not here.size:
+        return told
+    place, unit = _in_order(trace.original, key), _units(trace.original)
+    first, last = _codes_shown(trace, masked, key, place)
+    for weights, ends in _readings(true[own[here]], shown[here]):
+        near = Nearby.among(weights, unit[own[here]], shown[here], ends)
+        low, high = near.reach(place[own[here]])
+        outside = (last[here] < low) | (first[here] > high)
+        told[here] |= near.narrow(place[own[here]], trials=len(trace.original.schema.keys)) & outside
+    return told
+
+
+def _codes_shown(
+    trace: Trace, masked: Microdata, key: str, place: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first and the last true code, by place, that each published one stands for; numbers lie between the nearest."""
+    values, cover = values_of(masked, key), trace.covers[key]
+    if masked.schema[key].kind is Kind.NUMERIC:
+        numbers = np.sort(values_of(trace.original, key).distinct)
+        published = np.array([*values.distinct, np.nan])[values.numbers]
+        return np.searchsorted(numbers, published, "right") - 1, np.searchsorted(numbers, published, "left")
+    at = np.full(cover.n_true + 1, -1, dtype=np.int64)
+    at[cover.true] = place
+    first, last = np.full(len(cover.shown) + 1, -1), np.full(len(cover.shown) + 1, place.size)
+    first[:-1], last[:-1] = place.size, -1
+    np.minimum.at(first, cover.pairs[:, 1], at[cover.pairs[:, 0]])
+    np.maximum.at(last, cover.pairs[:, 1], at[cover.pairs[:, 0]])
+    shown = {value: code for code, value in enumerate(cover.shown)}
+    codes = np.array([*(shown.get(value, -1) for value in values.distinct), -1])[values.numbers]
+    return first[codes], last[codes]
 
 
 def _in_order(original: Microdata, key: str) -> NDArray[np.int64]:
@@ -143,12 +198,16 @@ def _shown_alike(original: Microdata, masked: Microdata, own: NDArray[np.int64])
     here = own >= 0
     if true is None or shown is None or not here.any():
         return {}
-    ends, unit = _factors(true[own[here]], shown[here]), _units(original)
+    unit, readings = _units(original), _readings(np.where(here, true[own], 1.0), shown, here)
     found = {}
     for name in masked.schema.keys:
         codes = masked.encoded(name).codes
         rows_of = [np.flatnonzero(here & (codes == code)) for code in np.unique(codes[here & (codes >= 0)]).tolist()]
-        groups = [(rows, Nearby.among(true[own[rows]], unit[own[rows]], shown[rows], ends)) for rows in rows_of]
+        groups = [
+            (rows, Nearby.among(weights[rows], unit[own[rows]], shown[rows], ends))
+            for rows in rows_of
+            for weights, ends in readings
+        ]
         found[name] = _ShownAlike(groups, np.unique(codes).size)
     return found
 
@@ -225,14 +284,18 @@ class Nearby:
             luck = np.log(share) * (units - 1) + np.log(code.size * max(trials, 1))
         return np.asarray(self.here & (first >= 0) & same & (units >= FEWEST) & (luck <= np.log(LUCK)))
 
+    def reach(self, codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The first and the last of the codes that the nearby weights of each have."""
+        code = codes[self.order]
+        return _extremes(code, self.start, self.stop), -_extremes(-code, self.start, self.stop)
+
     def narrow(self, codes: NDArray[np.int64], *, trials: int) -> NDArray[np.bool_]:
         """Records whose nearby weights leave a part of the codes only, by more respondents than chance puts there.
 
         The part is a range in the order of the codes, and of at most `NARROW` of the records.
         """
         code, unit = codes[self.order], self.unit[self.order]
-        low = _extremes(code, self.start, self.stop)
-        high = -_extremes(-code, self.start, self.stop)
+        low, high = self.reach(codes)
         counted = np.append(0, np.cumsum(np.append(True, np.diff(unit) != 0)))
         units = counted[self.stop] - counted[self.start]
         upto = np.append(0, np.cumsum(np.bincount(code + 1, minlength=int(code.max()) + 2)))
@@ -258,6 +321,16 @@ def _factors(true: NDArray[np.float64], shown: NDArray[np.float64]) -> tuple[flo
     """The smallest and the largest factor by which weights were multiplied, a little outwards."""
     factor = shown / true
     return float(factor.min()) * (1 - 1e-9), float(factor.max()) * (1 + 1e-9)
+
+
+def _readings(
+    true: NDArray[np.float64], shown: NDArray[np.float64], here: NDArray[np.bool_] | slice = slice(None)
+) -> list[tuple[NDArray[np.float64], tuple[float, float]]]:
+    """Weights that published ones may stand for, with the factors between: those of the source, or of a step, as published.
+
+    Where a sample makes weights, those of the source need not say anything of it: all of them may have been equal.
+    """
+    return [(true, _factors(true[here], shown[here])), (shown, (1 - 1e-9, 1 + 1e-9))]
 
 
 def _one_code(trace: Trace, own: NDArray[np.int64], weight: NDArray[np.int64], key: str) -> NDArray[np.bool_]:
