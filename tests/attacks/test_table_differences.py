@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import reticent as rt
 from attacks.difference_families import attacked
 from reticent.base.errors import NotProtectedError
 from reticent.data.microdata import Microdata
@@ -177,3 +178,24 @@ def test_a_cell_that_was_hidden_for_a_sum_is_not_published_by_weaker_rules_or_of
     first, second = (read_published_table(tmp_path / f"{name}-t.csv") for name in "ab")
     assert dict(zip(first.codes, first.status, strict=True))[("a0",)] == HIDDEN
     assert dict(zip(second.codes, second.status, strict=True))[("b0",)] == HIDDEN
+
+
+@pytest.mark.parametrize("lacks", ["", "age", "t"])
+def test_a_version_with_a_new_code_or_without_a_variable_is_released_too(lacks: str, tmp_path: Path) -> None:
+    secret = tmp_path / "office.key"
+    secret.write_text(hashlib.sha256(b"office").hexdigest())
+    first = pl.DataFrame({"id": range(60), "dep": [*"abc"] * 20, "age": [*"xy"] * 30, "t": range(100, 160)})
+    new = pl.DataFrame({"id": range(60, 68), "dep": ["d"] * 8, "age": ["z"] * 8, "t": range(200, 208)})
+    variables = [Variable("id", role=Role.IDENTIFIER), *(Variable(name, role=Role.KEY) for name in ("dep", "age"))]
+    variables.append(Variable("t", kind=Kind.NUMERIC))
+    kept = [variable for variable in variables if variable.name != lacks]
+    frames = [(first, variables), (pl.concat((first, new)).select([variable.name for variable in kept]), kept)]
+    versions = [rt.load(frame, schema=Schema(tuple(own))) for frame, own in frames]
+    for number, data in enumerate(versions, start=1):
+        earlier = [("1", versions[0])] if number > 1 else []
+        ledger = rt.open_ledger(tmp_path / "r.ledger", secret=secret, version=str(number), earlier=earlier)
+        for variable, response in (("dep", "t"), ("age", None), ("dep", None)):
+            if number == 1 or lacks not in (variable, response):
+                run = data.tabulate(variable, response=response).protect(rules=[Threshold(3)])
+                run.release(ledger=ledger, name=f"{variable} {response} {number}")
+    assert len(ledger.releases()) == (5 if lacks else 6)

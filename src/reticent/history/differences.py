@@ -81,11 +81,12 @@ def unsafe_differences(scene: Scene) -> tuple[tuple[Watch, ...], ...]:
 
 
 def _of_version(every: Sequence[Scene], own: Scene) -> tuple[Watch, ...]:
+    known = {*own.grounded.ground.variables}  # who is in cells of a variable that this version has not, it does not say
     tables = [
         list(_cells_of(own.grounded, name, recipe, here=scene is own))
         for scene in every
         for name, recipe in scene.recipes.items()
-        if isinstance(recipe, TableRecipe)
+        if isinstance(recipe, TableRecipe) and known.issuperset(recipe.variables)
     ]
     found = dict[tuple[str, bytes], Watch]()  # two tables may call different people by the same codes
     for one, other in combinations(tables, 2):
@@ -102,9 +103,7 @@ def _of_version(every: Sequence[Scene], own: Scene) -> tuple[Watch, ...]:
 def _cells_of(grounded: GroundedData, name: str, recipe: TableRecipe, *, here: bool) -> Iterator[_Cells]:
     """The cells of each table of a release that hides what is unsafe; weighted tables add up something else."""
     many = len(recipe.tables) > 1
-    for number, (shown, atoms) in enumerate(
-        zip(recipe.tables, recipe.cell_atoms(grounded, name), strict=True), start=1
-    ):
+    for number, (shown, atoms) in enumerate(zip(recipe.tables, recipe.cell_atoms(grounded), strict=True), start=1):
         response = _response(grounded, shown)
         if response is not None and atoms:
             start = np.cumsum([0, *map(len, atoms.values())])

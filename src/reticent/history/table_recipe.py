@@ -148,10 +148,9 @@ class TableRecipe:
         method = self._method(name)
         return [terms_by_cell(grounded, shown.published, shown.frame(), method) for shown in self.tables]
 
-    def cell_atoms(self, grounded: GroundedData, name: str) -> list[dict[tuple[str, ...], Ints]]:
-        """The atoms of each cell of each table, by codes."""
-        method = self._method(name)
-        return [atoms_by_cell(grounded, shown.published, shown.frame(), method) for shown in self.tables]
+    def cell_atoms(self, grounded: GroundedData) -> list[dict[tuple[str, ...], Ints]]:
+        """The atoms of each cell of each table, by codes; the ground may be that of another version."""
+        return [atoms_by_cell(grounded, shown.published, shown.frame()) for shown in self.tables]
 
     def hiding(self, cells: Sequence[Collection[tuple[str, ...]]]) -> "TableRecipe":
         """The same tables with further cells hidden, per table by codes."""

@@ -165,12 +165,11 @@ def terms_by_cell(
     return {codes: Term.total(stated.places.response, own) for codes, own in every if stated and len(own)}
 
 
-def atoms_by_cell(
-    grounded: GroundedData, published: PublishedTable, table: Table, method: TableMethod
-) -> dict[tuple[str, ...], Ints]:
-    """The atoms of each row of a published table, by its codes."""
-    stated = _stated(grounded, published, table, method)
-    return {} if stated is None else {codes: stated.places.cells.of(row) for row, codes in enumerate(stated.codes)}
+def atoms_by_cell(grounded: GroundedData, published: PublishedTable, table: Table) -> dict[tuple[str, ...], Ints]:
+    """The atoms of each row of a published table, by its codes; the table may be of another version, without some codes."""
+    listed = with_unlisted(published, table)
+    cells = atoms_of_cells(grounded, table.dimensions, nodes_of(listed.codes, table), everybody=False)
+    return {codes: cells.of(row) for row, codes in enumerate(listed.codes)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,8 +29,13 @@ class CellAtoms:
         return self.atoms[self.start[cell] : self.start[cell + 1]]
 
 
-def atoms_of_cells(grounded: GroundedData, dimensions: Sequence[Dimension], codes: Narrow) -> CellAtoms:
-    """The atoms of cells, given by their nodes in each dimension; the dimensions must be variables of the ground."""
+def atoms_of_cells(
+    grounded: GroundedData, dimensions: Sequence[Dimension], codes: Narrow, *, everybody: bool = True
+) -> CellAtoms:
+    """The atoms of cells, given by their nodes in each dimension; the dimensions must be variables of the ground.
+
+    `everybody` in the records has a cell, or the table was made of other data; not so of a table of another version.
+    """
     ground = grounded.ground
     columns: list[Narrow] = []
     for dimension in dimensions:
@@ -38,6 +43,8 @@ def atoms_of_cells(grounded: GroundedData, dimensions: Sequence[Dimension], code
             raise DataError(f"facts: the ground does not have the variable {dimension.name!r} of the table.")
         at = ground.variables.index(dimension.name)
         nodes = _nodes(grounded, dimension, ground.categories[at])
+        if everybody:
+            _check_lost(grounded, dimension, nodes)
         columns.append(nodes[ground.codes[:, at]])
     there = np.ones(ground.n_atoms, dtype=bool)
     for column in columns:
@@ -74,17 +81,19 @@ def _nodes(grounded: GroundedData, dimension: Dimension, categories: Sequence[st
         node = next((dimension.index[code] for code in _above(text, tree) if _is_leaf(dimension, code)), None)
         found[at] = -1 if node is None else node
     found[-1] = dimension.missing
-    used = np.unique(
-        grounded.ground.codes[grounded.ground.atom_of_unit, grounded.ground.variables.index(dimension.name)]
-    )
-    lost = [code for code in used.tolist() if found[code] < 0]
+    return found
+
+
+def _check_lost(grounded: GroundedData, dimension: Dimension, nodes: Narrow) -> None:
+    ground = grounded.ground
+    used = np.unique(ground.codes[ground.atom_of_unit, ground.variables.index(dimension.name)])
+    lost = [code for code in used.tolist() if nodes[code] < 0]
     if lost:
         raise DataError(
             f"facts: {len(lost)} codes of {dimension.name!r} that records have are in no cell of the table; the table was made "
             "of other data, or of recoded ones.",
             variables=(dimension.name,),
         )
-    return found
 
 
 def _is_leaf(dimension: Dimension, code: str) -> bool:
