@@ -156,7 +156,7 @@ def _rests(grounded: GroundedData, whole: _Cells, part: _Cells) -> Iterator[_Res
     for a, b in zip(shared.row[inside].tolist(), shared.col[inside].tolist()):
         if any(own.get(marks[a]) and own.get(its[b]) for own in tables):
             continue
-        left = np.setdiff1d(whole.of(a), part.of(b))
+        left = np.setdiff1d(whole.of(a), part.of(b), assume_unique=True)
         mark = _mark(left, people)
         if mark and not any(mark in own for own in tables):
             yield _Rest(left, f"{whole.names[a]} less {part.names[b]}")
