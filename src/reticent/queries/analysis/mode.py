@@ -121,7 +121,8 @@ class AnalysisMode:
             "Regressions: each has one sample for each universe, in which each category of at least `category` records loses a "
             "few, and each category that it shows counts as a universe. Those that lean on single respondents are refused; so "
             "are those that show more coefficients of public numbers than a tenth of the records, all models together (with "
-            "correlations and models of public numbers). Residuals are synthetic.",
+            "correlations and models of public numbers). Synthetic residuals are of a quarter of the records "
+            "or more, or of those with a code, and of no single one.",
             "Rounding: answers other than counts are rounded to a tenth of their standard error, and quantiles are means of "
             "blocks of neighbours.",
         ),

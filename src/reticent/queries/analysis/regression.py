@@ -11,7 +11,10 @@ from reticent.queries.fitting import least_squares, leverage
 
 MOST_POINTS = 5000
 CLIP = 4.0
-MOST_SMOOTHED, MOST_BINS = 50_000, 4096
+MOST_BINS, N_KNOTS = 4096, 50
+WINDOW = 0.25
+"""The part of the records that a place in a plot of residuals is made of, at least."""
+FINEST = 1e-9
 
 
 @dataclass(frozen=True)
@@ -116,12 +119,14 @@ def _predicts_a_subset(design: Floats, residual: Floats, response: Floats, rules
 
 
 def synthetic_residuals(fit: Fit, secret: Secret, *, noise: float = 0.25) -> dict[str, dict[str, list[float]]]:
-    """For each predictor a synthetic plot: x drawn again, residual = smooth + local deviation + noise, clipped to ±4.
+    """For each predictor a synthetic plot: x drawn again, residual = smooth + spread there · shape + noise, clipped to ±4.
 
-    Numeric predictors are drawn from a kernel density, indicators by bootstrap (Reiter 2003). The secret belongs to the model
-    and its records: repeating a model does not average the noise out, and another model shares no draw with it.
+    Numeric predictors are drawn from a kernel density, indicators by bootstrap (Reiter 2003). No residual of a record is shown:
+    whoever knows the numbers of all records knows whose is the nearest to a point. What is shown at a point belongs to a quarter
+    of the records or more, or to those with a code, and the shape to all. The secret belongs to the model and its records:
+    repeating a model does not average the noise out, and another model shares no draw with it.
     """
-    rng = secret.stream(f"synthetic-residuals:{float(noise)!r}")
+    rng = secret.stream(f"residual-shapes:{float(noise)!r}")
     scale = float(fit.residuals.std()) or 1.0
     standard = fit.residuals / scale
     n_points = min(MOST_POINTS, fit.n)
@@ -129,51 +134,65 @@ def synthetic_residuals(fit: Fit, secret: Secret, *, noise: float = 0.25) -> dic
     for column, label in enumerate(fit.labels[1:], start=1):
         real = fit.design[:, column]
         drawn = real[rng.integers(0, fit.n, n_points)]
-        indicator = is_indicator(real)
-        if not indicator:
+        if not is_indicator(real):
             width = 0.9 * float(real.std()) * fit.n**-0.2
             drawn = drawn + width * rng.standard_normal(n_points)
-        plots[label] = _plot(real, standard, drawn, indicator, noise, rng)
+        plots[label] = _plot(real, standard, drawn, noise, rng)
     return plots
 
 
 def _plot(
-    real: Floats, standard: Floats, drawn: Floats, indicator: bool, noise: float, rng: np.random.Generator
+    real: Floats, standard: Floats, drawn: Floats, noise: float, rng: np.random.Generator
 ) -> dict[str, list[float]]:
-    order = (
-        np.argsort(real, kind="stable")
-        if not indicator
-        else np.concatenate([np.flatnonzero(real == v) for v in (0, 1)])
+    knots, centre, spread = _of_codes(real, standard) if is_indicator(real) else _near_knots(real, standard)
+
+    def at(places: Floats, figures: Floats) -> Floats:
+        return np.interp(places, knots, figures).astype(np.float64)
+
+    shape = _shape((standard - at(real, centre)) / np.maximum(at(real, spread), FINEST))
+    deviation = np.interp(rng.random(len(drawn)), (np.arange(len(shape)) + 0.5) / len(shape), shape)
+    value = at(drawn, centre) + at(drawn, spread) * deviation + noise * rng.standard_normal(len(drawn))
+    return {"x": [float(v) for v in drawn], "residual": [float(v) for v in np.clip(value, -CLIP, CLIP)]}
+
+
+def _of_codes(real: Floats, t: Floats) -> tuple[Floats, Floats, Floats]:
+    """The codes 0 and 1 with no bend, and the spread of the residuals of each."""
+    codes = np.array([0.0, 1.0])
+    return (
+        codes,
+        np.zeros(2),
+        np.array([float(t[real == code].std()) if bool((real == code).any()) else 0.0 for code in codes]),
     )
-    sorted_real = real[order]
-    smooth = np.zeros(len(real)) if indicator else _smooth(sorted_real, standard[order])
-    if indicator:
-        low, high = np.searchsorted(sorted_real, drawn, "left"), np.searchsorted(sorted_real, drawn, "right")
-        near = low + (rng.random(len(drawn)) * np.maximum(high - low, 1)).astype(np.int64)
-    else:
-        right = np.clip(np.searchsorted(sorted_real, drawn), 1, len(real) - 1)
-        closer = np.abs(drawn - sorted_real[right - 1]) <= np.abs(drawn - sorted_real[right])
-        near = right - closer
-    near = np.clip(near, 0, len(real) - 1)
-    centre = np.zeros(len(drawn)) if indicator else np.interp(drawn, sorted_real, smooth)
-    deviation = standard[order][near] - smooth[near]
-    value = np.clip(centre + deviation + noise * rng.standard_normal(len(drawn)), -CLIP, CLIP)
-    return {"x": [float(v) for v in drawn], "residual": [float(v) for v in value]}
 
 
-def _smooth(x: Floats, t: Floats) -> Floats:
-    """A kernel smoother with a wide window: enough to show a bend, too stiff to follow single records."""
-    width = max(float(x.std()) * 0.5, 1e-12)
-    knots = np.linspace(x[0], x[-1], 50)
-    centre, total, count = _binned(x, t) if len(x) > MOST_SMOOTHED else (x, t, np.ones(len(x)))
-    weights = np.exp(-0.5 * ((knots[:, None] - centre[None, :]) / width) ** 2)
-    return np.asarray(np.interp(x, knots, weights @ total / (weights @ count)), dtype=np.float64)
+def _near_knots(x: Floats, t: Floats) -> tuple[Floats, Floats, Floats]:
+    """Mean and spread of the residuals around some places: enough to show a bend, of too many records to follow single ones.
+
+    A place far from most records (an area that is larger than all others) takes in those that are nearest all the same.
+    """
+    knots = np.linspace(x.min(), x.max(), N_KNOTS)
+    place, counts, sums, squares = _binned(x, t) if len(x) > MOST_BINS else (x, np.ones(len(x)), t, t * t)
+    apart = np.abs(knots[:, None] - place[None, :])
+    order = np.argsort(apart, axis=1)
+    enough = (np.cumsum(counts[order], axis=1) >= WINDOW * len(x)).argmax(axis=1)
+    reached = np.take_along_axis(apart, np.take_along_axis(order, enough[:, None], axis=1), axis=1)
+    weights = np.exp(-0.5 * (apart / np.maximum(reached, max(float(x.std()) * 0.5, 1e-12))) ** 2)
+    centre, size = (weights @ part / (weights @ counts) for part in (sums, squares))
+    return knots, centre, np.sqrt(np.maximum(size - centre**2, 0.0))
 
 
-def _binned(x: Floats, t: Floats) -> tuple[Floats, Floats, Floats]:
-    """Bins far narrower than the smoother's window: their centres, the sums of t in them, and their counts."""
-    edges = np.linspace(x[0], x[-1], MOST_BINS + 1)
+def _shape(standard: Floats) -> Floats:
+    """Residuals in their order as means of blocks of neighbours, with mean 0 and spread 1; none beyond what is shown."""
+    ordered = np.sort(np.clip(standard, -CLIP, CLIP))
+    blocks = np.array_split(ordered, max(1, len(ordered) // (2 * max(2, len(ordered) // 50) + 1)))
+    means = np.array([block.mean() for block in blocks])
+    spread = float(means.std())
+    return (means - means.mean()) / spread if spread > 0 else np.zeros(len(means))
+
+
+def _binned(x: Floats, t: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Bins far narrower than the windows: their centres and counts, and the sums of t and of its squares in them."""
+    edges = np.linspace(x.min(), x.max(), MOST_BINS + 1)
     place = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, MOST_BINS - 1)
-    total = np.bincount(place, weights=t, minlength=MOST_BINS).astype(np.float64)
-    count = np.bincount(place, minlength=MOST_BINS).astype(np.float64)
-    return np.asarray((edges[:-1] + edges[1:]) / 2, dtype=np.float64), total, count
+    own = [np.bincount(place, weights=w, minlength=MOST_BINS).astype(np.float64) for w in (np.ones(len(x)), t, t * t)]
+    return np.asarray((edges[:-1] + edges[1:]) / 2), own[0], own[1], own[2]
