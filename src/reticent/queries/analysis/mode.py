@@ -30,8 +30,8 @@ from reticent.queries.analysis.regression import (
 )
 from reticent.queries.analysis.rounding import DEVIANCE, coarse, coarse_all, coarse_errors
 from reticent.queries.analysis.sample import NOBODY, Sample, value_of
+from reticent.queries.analysis.together import ToldTogether
 from reticent.queries.analysis.universes import deciding_filters, has_small_marginal, simple_universes, too_small
-from reticent.queries.analysis.usual import allowed_share, reveals
 from reticent.queries.canonical import RecordSet, Version
 from reticent.queries.fitting import leverage, logistic
 from reticent.queries.fixed import finite
@@ -99,6 +99,7 @@ class AnalysisMode:
     stratum: Ints = field(repr=False)
     shares: Shares
     near_pairs: MeasuredBy = field(repr=False)
+    together: ToldTogether = field(repr=False)
     numbers: PublicNumbers = field(repr=False)
     redrawn: tuple[int, ...] = (0,)
     _responses: dict[str, Floats] = field(default_factory=dict, repr=False)
@@ -130,6 +131,8 @@ class AnalysisMode:
             "totals of several respondents, which many different universes narrow",
             "an attacker who knows others' values",
             "what answers reveal together other than by linear combinations",
+            "rare differences of responses that are no response themselves, and rare values that products of more than two "
+            "responses tell",
             "strata with more than 20 million universes times kinds of respondents, in which only pairs are counted",
         ),
     )
@@ -203,8 +206,10 @@ class AnalysisMode:
             for full in self._sets(statistic, records):
                 draw, shown = self._shown(statistic, full)
                 rows = self.setting.universe.records(full)
-                told_of = self._shares(statistic, [rows, *shown], records.version)
+                told_of = self._shares(statistic, [rows, *shown], records.version, draw)
                 self.near_pairs.answer(rows, records.version, draw, shown, names=told_of)
+                pieces = self.together.pieces([rows, *shown], records.version, draw)
+                self.together.answer(pieces, self._told(statistic, records.version))
             self.numbers.answer(self._numbers(statistic, records), records.version)
 
     def _sets(self, statistic: Statistic, records: RecordSet) -> list[RecordSet]:
@@ -299,7 +304,7 @@ class AnalysisMode:
             if self._small_stratum(full):
                 return "too few complete records in a stratum"
             draw, shown = self._shown(statistic, full)
-            shares = self._shares(statistic, [rows, *shown], full.version)
+            shares = self._shares(statistic, [rows, *shown], full.version, draw)
             if self.near_pairs.too_many(rows, full.version, draw, shown, shares=shares):
                 return PAIRS
         if self.numbers.too_many(self._numbers(statistic, records), records.version):
@@ -310,28 +315,21 @@ class AnalysisMode:
             found = self._regression(statistic, sample) if regression else value_of(statistic, sample)
         return found if finite(found) else "beyond floating-point numbers"
 
-    def _shares(self, statistic: Statistic, sets: Sequence[Ints], version: int) -> dict[str, list[float]]:
-        """The responses of whose values a statistic tells, with the share of the allowed pairs for each.
+    def _shares(self, statistic: Statistic, sets: Sequence[Ints], version: int, draw: int) -> dict[str, list[float]]:
+        """The responses of whose values a statistic tells, with the share of the allowed pairs for each set.
 
-        There is one share for the universe, the first of the sets, and one for each category that a regression shows. How many
-        have a response reveals no value of it. What was answered under a policy with other responses may tell of these.
+        How many have a response reveals no value of it. What was answered under a policy with other responses may tell of these.
         """
-        if statistic.name == "count":
-            return {}
-        policy, data = self.setting.policy, self.setting.universe.versions[version].data
-        units = self.near_pairs.units
-        names = {*policy.responses, *(set(statistic.variables) - set(policy.filters))}
-        values = {name: data.numbers((name,))[:, 0] for name in sorted(names) if name in data.schema}
-        stratum = units.strata[0][units.of_rows[version]]
-        told = [name for name in statistic.variables if name in values]
-        found: dict[str, list[float]] = {}
-        for name, own in values.items():
-            parts = [(rows, stratum[rows] if at == 0 else np.zeros_like(rows)) for at, rows in enumerate(sets)]
-            shares = [allowed_share(own[rows], within) for rows, within in parts]
-            rare = [part for part, share in zip(parts, shares, strict=True) if share < 1]
-            if name in told or any(reveals(values[t][rows], own[rows], within) for rows, within in rare for t in told):
-                found[name] = shares
-        return found
+        told, data = self._told(statistic, version), self.setting.universe.versions[version].data
+        pieces = self.together.pieces(sets, version, draw)
+        return self.together.shares(data, pieces, told, self.setting.policy.responses) if told else {}
+
+    def _told(self, statistic: Statistic, version: int) -> list[str]:
+        """The responses of whose values a statistic tells, other than how many have one."""
+        schema, filters = self.setting.universe.versions[version].data.schema, self.setting.policy.filters
+        responses = {*self.setting.policy.responses, *(set(statistic.variables) - set(filters))}
+        names = () if statistic.name == "count" else statistic.variables
+        return [name for name in names if name in responses and name in schema]
 
     def _regression(self, statistic: Statistic, sample: Sample) -> Any:
         universe, full = self.setting.universe, self._sets(statistic, sample.records)[0]
@@ -425,7 +423,7 @@ def analysis(setting: Setting) -> AnalysisMode:
     sizes = {"near": options.joint_gamma, "most": options.pairs, "drop": options.drop}
     near_pairs = MeasuredBy(lambda: Measurements.of(units, **sizes), units)
     redrawn = tuple(list(dict.fromkeys(strata)).index(names) for names in strata)
-    return AnalysisMode(setting, options, own, shares, near_pairs, PublicNumbers(units), redrawn)
+    return AnalysisMode(setting, options, own, shares, near_pairs, ToldTogether(units), PublicNumbers(units), redrawn)
 
 
 def _default_strata(version: Version, options: AnalysisOptions) -> tuple[str, ...]:

@@ -7,58 +7,68 @@ code are one secret: what was answered about one of them is measured for all.
 
 import numpy as np
 
-from reticent.base.arrays import Floats, Ints, Mask
+from reticent.base.arrays import Floats
 
 MOST = 0.5
 EXPLAINED = 0.25
 """Four pairs of a response that explains less than this of another reveal less of it than one pair of its own."""
+SINGULAR = 1e-9
 
 
-def allowed_share(values: Floats, stratum: Ints) -> float:
-    """The share of the allowed pairs: the variance of having the most common value of a stratum, by ¼."""
-    there = ~np.isnan(values)
-    counts = _alike(values[there], stratum[there])[2]
-    usual = float(counts.max(initial=0))
+def allowed_share(values: Floats) -> float:
+    """The share of the allowed pairs in a stratum: the variance of having the most common value, by ¼."""
+    there = values[~np.isnan(values)]
+    usual = float(np.unique(there, return_counts=True)[1].max(initial=0)) / max(len(there), 1)
     return 4 * usual * (1 - usual) if usual > MOST else 1.0
 
 
-def reveals(told: Floats, values: Floats, stratum: Ints) -> bool:
-    """Whether an answered response explains much of who has another value than most of a stratum, in any stratum."""
-    there = ~(np.isnan(told) | np.isnan(values))
-    told, stratum = told[there], stratum[there]
-    unusual = _unusual(values[there], stratum).astype(np.float64)
-    forms = (told, _unusual(told, stratum).astype(np.float64))
-    return any(bool((_explained(form, unusual, stratum) >= EXPLAINED).any()) for form in forms)
+def reveals(told: Floats, values: Floats, share: float) -> bool:
+    """Whether responses that are answered about some records, a column each, explain much of who has another value than most.
+
+    Each by itself, and all of them by a line in them, their squares and their products: a total and its base by their
+    difference, two answers by whether they agree. All allowed pairs of what explains no more than the share of them that is
+    allowed for the value reveal no more of it. What fits by chance does not count (R² is adjusted).
+    """
+    there = ~(np.isnan(told).any(axis=1) | np.isnan(values))
+    told, unusual = told[there], _unusual(values[there])
+    if not len(unusual) or not bool(np.ptp(unusual)):
+        return False
+    much, own = max(EXPLAINED, share), _standard(told)
+    others = np.column_stack([_unusual(column) for column in told.T])
+    if float(_explained(np.column_stack((own, others)), unusual).max()) >= much:
+        return True
+    one, two = np.triu_indices(own.shape[1])
+    design = _standard(np.column_stack((own, others, own[:, one] * own[:, two])))
+    return _explained_together(design, unusual) >= much
 
 
-def _alike(values: Floats, stratum: Ints) -> tuple[Ints, Ints, Floats]:
-    """The group of equal values of a stratum that each record is in, the strata of these groups, and their parts of them."""
-    code = np.unique(values, return_inverse=True)[1].reshape(-1)
-    n = len(code) + 1
-    groups, own, counts = np.unique(stratum.astype(np.int64) * n + code, return_inverse=True, return_counts=True)
-    strata = groups // n
-    return own.reshape(-1), strata, counts / np.bincount(strata, weights=counts)[strata]
+def _unusual(values: Floats) -> Floats:
+    """1 where there is another value than the most common one."""
+    codes, own, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (own.reshape(-1) != int(counts.argmax())).astype(np.float64) if len(codes) else values
 
 
-def _unusual(values: Floats, stratum: Ints) -> Mask:
-    """Who has another value than the most common one of the stratum."""
-    own, strata, parts = _alike(values, stratum)
-    best = np.lexsort((-parts, strata))
-    first = best[np.unique(strata[best], return_index=True)[1]]
-    return ~np.isin(own, first)
+def _standard(columns: Floats) -> Floats:
+    """Columns about their means, of a spread of 1 (0 where a column does not vary)."""
+    scaled = columns / np.maximum(np.abs(columns).max(axis=0, initial=0), 1.0)
+    apart = scaled - scaled.mean(axis=0)
+    spread = apart.std(axis=0)
+    return np.asarray(apart / np.where(spread > 0, spread, 1.0), dtype=np.float64)
 
 
-def _explained(one: Floats, other: Floats, stratum: Ints) -> Floats:
-    """The squared correlation in each stratum; 0 where one of the two does not vary."""
-    sizes = np.maximum(np.bincount(stratum), 1)
+def _explained(columns: Floats, unusual: Floats) -> Floats:
+    """The squared correlation with each column; 0 where one does not vary."""
+    a, b = _standard(columns), _standard(unusual[:, None])[:, 0]
+    return np.asarray((a.T @ b / len(b)) ** 2, dtype=np.float64)
 
-    def centred(values: Floats) -> Floats:
-        scaled = values / max(float(np.abs(values).max(initial=0)), 1.0)
-        apart: Floats = scaled - (np.bincount(stratum, weights=scaled) / sizes)[stratum]
-        return apart
 
-    a, b = centred(one), centred(other)
-    squares, products = [np.bincount(stratum, weights=own) for own in (a * a, b * b)], a * b
-    both = squares[0] * squares[1]
-    found: Floats = np.bincount(stratum, weights=products) ** 2 / np.where(both > 0, both, np.inf)
-    return found
+def _explained_together(design: Floats, unusual: Floats) -> float:
+    """The adjusted R²; 1 where there are too few records to tell."""
+    target = unusual - unusual.mean()
+    squares, products = design.T @ design / len(target), design.T @ target / len(target)
+    beta, _, rank, _ = np.linalg.lstsq(squares, products, rcond=SINGULAR)
+    left = len(target) - 1 - int(rank)
+    if left < 1:
+        return 1.0
+    spread = float(target @ target) / len(target)
+    return 1.0 - (spread - float(beta @ products)) / left / (spread / (len(target) - 1))
