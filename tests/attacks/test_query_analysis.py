@@ -132,18 +132,19 @@ def test_digits_of_a_regression_tell_nobody(monkeypatch: pytest.MonkeyPatch, *, 
     assert all_known == 0 if rounded else all_known == 2
 
 
-def pairs_about(records: int, companions: int = 0) -> int:
-    """How many of three pairs of universes are answered whose difference is somebody with some records, and companions."""
+def pairs_about(records: int, companions: int = 0, *, known: bool = False, pads: str = "pqr") -> int:
+    """How many pairs of universes are answered whose difference is somebody with some records, and companions."""
     rng = np.random.default_rng(4)
     rows = [("t", "core", "yes")] * records + [(f"x{k}", "core", "yes") for k in range(companions)]
     rows += [(f"c{k}", "core", "no") for k in range(30)] + [(f"o{k}", "other", ("yes", "no")[k % 2]) for k in range(80)]
-    rows += [(f"{pad}{k}", pad, ("yes", "no")[k % 2]) for pad in "pqr" for k in range(40)]
+    rows += [(f"{pad}{k}", pad, ("yes", "no")[k % 2]) for pad in pads for k in range(40)]
     table = pl.DataFrame(dict(zip(("who", "area", "permit"), zip(*rows))))
     table = table.with_columns(bit=rng.integers(0, 2, len(rows)).astype(float))
-    policy = policy_of(mode="analysis", filters=("area", "permit"), responses=("bit",))
+    public = tuple(f"x{k}" for k in range(companions)) if known else ()
+    policy = policy_of(mode="analysis", filters=("area", "permit"), responses=("bit",), known=public)
     db = database(table, people("area", "permit", numbers=("bit",), entity=True), policy)
     told = []
-    for pad, which in itertools.product("pqr", ("", " AND permit = 'no'")):
+    for pad, which in itertools.product(pads, ("", " AND permit = 'no'")):
         told.append(
             db.ask(f"SELECT SUM(bit) FROM data WHERE (area = 'core'{which}) OR area = '{pad}'", user="u").as_json()[
                 "answered"
@@ -160,13 +161,24 @@ def test_a_respondent_with_many_records_is_not_a_difference() -> None:
     assert pairs_about(1, companions=11) == 3, "twelve respondents with a record each are a group"
 
 
-def answered_with_numbers(texts: list[str], *, known: int = 24) -> int:
+def test_companions_who_are_known_hide_nobody() -> None:
+    """Whose values the policy calls public do not hide the one who is asked for beside them: twelve pairs, of four allowed."""
+    assert pairs_about(1, companions=11, pads="pqrstuvwxyz!") == 12
+    assert 1 <= pairs_about(1, companions=11, pads="pqrstuvwxyz!", known=True) <= 4
+
+
+def answered_with_numbers(texts: list[str], *, known: int = 24, public: int = 0) -> int:
     """How many statistics with public numbers about 40 people are answered, asked by one query for each text."""
     rng = np.random.default_rng(3)
     names = tuple(f"z{number}" for number in range(known))
     table = pl.DataFrame({name: rng.integers(0, 2, 40).astype(float) for name in (*names, "bit")})
-    schema = Schema(tuple(Variable(name, role=Role.OTHER, kind=Kind.NUMERIC) for name in table.columns))
-    db = database(table, schema, policy_of(mode="analysis", filters=names, responses=("bit", *names)))
+    numbers = tuple(Variable(name, role=Role.OTHER, kind=Kind.NUMERIC) for name in table.columns)
+    table, schema = (
+        table.with_columns(pl.Series("who", [f"r{k}" for k in range(40)])),
+        Schema((Variable("who", role=Role.IDENTIFIER), *numbers)),
+    )
+    options = {"known": tuple(f"r{k}" for k in range(public))}
+    db = database(table, schema, policy_of(mode="analysis", filters=names, responses=("bit", *names), **options))
     replies = [db.ask(f"SELECT {text} FROM data", user="u").as_json() for text in texts]
     rows = [row for reply in replies if reply["answered"] for row in reply.get("rows", [reply])]
     return sum(value is not None for row in rows for name, value in row.items() if "(" in name or name == "value")
@@ -178,3 +190,9 @@ def test_sums_with_public_numbers_are_few_however_they_are_asked(what: str) -> N
     every = [what.format(f"z{number}") for number in range(24)]
     assert answered_with_numbers(every) == 4
     assert answered_with_numbers([", ".join(every)]) == 4, "all in one query"
+
+
+def test_records_that_are_known_are_not_counted_for_public_numbers() -> None:
+    """Of forty records thirty are known: one regression is answered about the other ten."""
+    every = [f"LINREG(bit, z{number})" for number in range(24)]
+    assert answered_with_numbers(every, public=30) == 1

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reticent.base.arrays import Floats, Ints, Words
+from reticent.base.arrays import Floats, Ints, Mask, Words
 from reticent.kernels.grouping import group_columns
 from reticent.queries.canonical import Universe, Version
 
@@ -25,7 +25,8 @@ class Units:
 
     `place` is the same for units that no condition tells apart, `generation` counts the units that a record has been, and `key`
     is what draws know a unit by: the record's id, for later generations with the values. So a set with a changed value is
-    drawn again, and what it loses does not cancel against what it lost before.
+    drawn again, and what it loses does not cancel against what it lost before. `known` are those of respondents whose values
+    the policy calls public: they hide nobody.
     """
 
     of_rows: tuple[Ints, ...]
@@ -34,6 +35,7 @@ class Units:
     place: Ints
     generation: Ints
     key: Words
+    known: Mask
 
 
 def link_units(universe: Universe, strata: Sequence[tuple[str, ...]]) -> Units:
@@ -63,7 +65,8 @@ def link_units(universe: Universe, strata: Sequence[tuple[str, ...]]) -> Units:
         if not any(np.array_equal(view, other) for other in views):
             views.append(view)
     place, _ = group_columns(list(_atoms(versions, of_rows, len(first)).T), [v.n_atoms for v in versions])
-    return Units(of_rows, respondent.astype(np.int64), tuple(views), np.asarray(place), generation, key)
+    known = np.isin(owner, np.fromiter(universe.known_entities(), dtype=np.int64))
+    return Units(of_rows, respondent.astype(np.int64), tuple(views), np.asarray(place), generation, key, known)
 
 
 def _generations(named: Words, first: Ints) -> tuple[Ints, Words]:

@@ -129,7 +129,7 @@ class AnalysisMode:
         ),
         (
             "totals of several respondents, which many different universes narrow",
-            "an attacker who knows others' values",
+            "an attacker who knows the values of others than the policy lists as `known`",
             "what answers reveal together other than by linear combinations",
             "rare differences of responses that are no response themselves, and rare values that products of more than two "
             "responses tell",

@@ -98,6 +98,8 @@ class PublicNumbers:
     def _more(self, columns: Sequence[NumberColumn], version: int) -> Floats:
         more = np.zeros(len(self._had))
         for column in columns:
-            if column.name not in self._shown and len(column.rows):
-                more[self.units.of_rows[version][column.rows]] += 1 / len(column.rows)
+            units = self.units.of_rows[version][column.rows]
+            hidden = units[~self.units.known[units]]
+            if column.name not in self._shown and len(hidden):
+                more[hidden] += 1 / len(hidden)
         return more

@@ -45,8 +45,9 @@ class NearPairs:
 
     A respondent with m records in a difference stands out of the noise as m² pairs with one record do, and counts as these.
     A pair is near if the respondents of its difference are fewer than `near`, counted as (Σm)²/Σm²: nine with one record
-    each do not hide one with fifty. Several versions of a data set may have several strata; a difference that is small by any
-    of them counts. `draw` names the sample of an answer: the same set with another sample is another measurement.
+    each do not hide one with fifty, and those who are known hide nobody. Several versions of a data set may have several
+    strata; a difference that is small by any of them counts. `draw` names the sample of an answer: the same set with another
+    sample is another measurement.
     """
 
     units: Units
@@ -58,6 +59,7 @@ class NearPairs:
     _draws: list[Ints] = field(default_factory=list, repr=False)
     _most_units: list[int] = field(default_factory=list, repr=False)
     _estimates: list[Estimates] = field(default_factory=list, repr=False)
+    _hidden: list[Bytes] = field(default_factory=list, repr=False)
     _pairs: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
 
     def __post_init__(self) -> None:
@@ -69,12 +71,14 @@ class NearPairs:
         self._draws = [np.zeros(0, dtype=np.int64) for _ in self._members]
         owners = [self.units.respondent[part] for part in self._members]
         self._most_units = [int(np.bincount(owner).max(initial=1)) for owner in owners]
+        self._hidden = [np.packbits(~self.units.known[part]) for part in self._members]
         self._pairs = np.zeros(int(self.units.respondent.max(initial=-1)) + 1, dtype=np.int64)
         # a value that changed is another unknown of the same respondent
         unknown = np.unique(
             np.column_stack((self.units.respondent, self.units.generation)), axis=0, return_inverse=True
         )[1]
-        kinds = [Alike.of(unknown.reshape(-1)[part], self.units.place[part]) for part in self._members]
+        hidden = [part[~self.units.known[part]] for part in self._members]
+        kinds = [Alike.of(unknown.reshape(-1)[part], self.units.place[part]) for part in hidden]
         self._estimates = [Estimates(own, self.precision) for own in kinds]
 
     def too_many(self, rows: Ints, version: int, draw: int = 0, share: float = 1.0) -> bool:
@@ -96,7 +100,8 @@ class NearPairs:
             self._estimates[number].add(self._inside(number, packed))
 
     def _inside(self, number: int, packed: Bytes) -> Floats:
-        return np.unpackbits(packed)[: len(self._members[number])].astype(np.float64)
+        members = self._members[number]
+        return np.unpackbits(packed)[: len(members)][~self.units.known[members]].astype(np.float64)
 
     def _differences(self, rows: Ints, version: int, draw: int) -> tuple[Ints, list[tuple[int, Bytes]]]:
         """In how many new near pairs each respondent is the difference, and the sets that are new in a stratum."""
@@ -105,13 +110,13 @@ class NearPairs:
         more = np.zeros(len(self._pairs), dtype=np.int64)
         fresh: list[tuple[int, Bytes]] = []
         for number, (members, seen) in enumerate(zip(self._members, self._seen)):
-            packed = np.packbits(inside[members])
-            sizes = np.bitwise_count(seen ^ packed).sum(axis=1) if len(seen) else np.zeros(0, dtype=np.int64)
-            if bool(((sizes == 0) & (self._draws[number] == draw)).any()):
+            packed, hidden = np.packbits(inside[members]), self._hidden[number]
+            if bool(((seen == packed).all(axis=1) & (self._draws[number] == draw)).any()):
                 continue
             fresh.append((number, packed))
+            sizes = np.bitwise_count((seen ^ packed) & hidden).sum(axis=1)
             for other in seen[(sizes > 0) & (sizes < 2 * self.near * self._most_units[number])]:
-                who, held = self._held(members, packed, other)
+                who, held = self._held(members, packed & hidden, other & hidden)
                 if float(held.sum()) ** 2 < self.near * float((held**2).sum()):
                     more[who] += held**2
         return more, fresh
