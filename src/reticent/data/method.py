@@ -97,6 +97,7 @@ class Method(Parameters):
     `last` says that a later step that changes values would break what it promises.
     `group` is the heading under which lists of methods show it.
     `in_weights` names variables whose values the new weights reveal, and that no attack judges: later steps must leave them.
+    `follows_from_all` names numbers of which some are published that follow from those of all: later steps must not hide a few.
     `weighs_by` names variables that the step makes weights by: the attack on weights judges them.
     `moves` names variables whose values come together from another record: the attacker finds them where they went.
     """
@@ -134,6 +135,10 @@ class Method(Parameters):
 
     def in_weights(self, schema: Schema) -> tuple[str, ...]:
         """No values are in the weights, so that later steps may change all."""
+        return ()
+
+    def follows_from_all(self, schema: Schema) -> tuple[str, ...]:
+        """No published value follows from those of all records."""
         return ()
 
     def weighs_by(self, schema: Schema) -> tuple[str, ...]:
