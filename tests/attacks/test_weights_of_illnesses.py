@@ -124,6 +124,18 @@ def test_weights_that_tell_nothing_that_is_hidden_are_held(how: str) -> None:
         assert run.verdict["weights"].state is State.HELD
 
 
+@pytest.mark.parametrize("later", [NO_ILL, Recode("ill", map={"rare": "no"}, keep=True)], ids=["dropped", "recoded"])
+def test_one_person_with_an_illness_has_a_weight_alone(later: MaskingMethod) -> None:
+    """Of a stratum of one, one is drawn: the weight of 10 beside weights of about 20 says who has the rare illness."""
+    data = people(1, Role.OTHER)
+    ill = ["rare" if at == 5 else "no" for at in range(data.n_records)]
+    data = Microdata.of(data.frame.table.with_columns(pl.Series("ill", ill)), data.schema)
+    run = protect(data, [ILL, later])
+    weights = run.after.numbers(("w",))[:, 0]
+    assert run.after.record_ids()[weights == weights.min()].tolist() == [5]
+    assert run.verdict["weights"].state is State.NOT_HELD
+
+
 def test_weights_of_the_source_tell_a_sensitive_variable() -> None:
     data = people(1, Role.SENSITIVE)
     data = data.with_numbers("w", np.where(np.array(data.texts("ill")) == "no", 20.0, 10.0))

@@ -15,6 +15,8 @@ from reticent.microdata.risk.nearby_weights import FEWEST, LUCK, Nearby, reading
 from reticent.microdata.risk.recount import Fit
 from reticent.microdata.trace import Trace, positions, values_of
 
+ALIKE = 10
+"""Records to each weight, from which weights are those of strata, so that one or two records with a weight are a stratum."""
 _NOT_JUDGED = (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID, Role.WEIGHT)
 """Not published, or drawn again."""
 
@@ -82,6 +84,7 @@ def _told(trace: Trace, masked: Microdata, own: Ints, shown: Floats) -> WeightsL
     others = _shown_alike(view)
     # weights are often made by keys; what has nothing to do with them may be equal by chance
     by_design = {*trace.original.schema.keys, *(name for names in trace.weighed for name in names)}
+    by_stratum = len(size) * ALIKE <= masked.n_rows
     found: dict[str, tuple[int, int]] = {}
     for key in view.judged:
         codes = trace.original.encoded(key).codes.astype(np.int64)
@@ -89,10 +92,12 @@ def _told(trace: Trace, masked: Microdata, own: Ints, shown: Floats) -> WeightsL
         likely = _beside_another(view, key, others, likely_anyhow)
         for near in nearby:
             likely |= near.one_code(codes, likely_anyhow)
-        one = (size >= FEWEST)[weight] & _one_code(trace, own, weight, key)
+        one = _one_code(trace, own, weight, key)
+        alone = one & by_stratum & _all_of_code(trace.original, own, weight, key)
+        one &= (size >= FEWEST)[weight]
         hard = _share(trace.original, own, key) ** size[weight] * len(size) < LUCK
-        told = (likely | (one if key in by_design else one & hard)) & coarser(trace, masked, key)
-        likely |= one & hard
+        told = (likely | (one | alone if key in by_design else one & hard)) & coarser(trace, masked, key)
+        likely |= (one & hard) | (alone if key in by_design else False)
         changed = _another_code(trace, masked, own, key)
         told |= likely & changed
         narrow = _narrowed(view, key) | (changed & _elsewhere(view, key))
@@ -288,6 +293,12 @@ def _one_code(trace: Trace, own: Ints, weight: Ints, key: str) -> Mask:
     np.minimum.at(low, weight, true)
     np.maximum.at(high, weight, true)
     return np.asarray((low == high)[weight] & (true >= 0))
+
+
+def _all_of_code(original: Microdata, own: Ints, weight: Ints, key: str) -> Mask:
+    """Records with a weight that all published people of their true code have, and nobody else if it has one code."""
+    codes = np.where(own >= 0, original.encoded(key).codes.astype(np.int64)[own], -1)
+    return np.asarray((codes >= 0) & (np.bincount(codes + 1)[codes + 1] == np.bincount(weight)[weight]))
 
 
 def coarser(trace: Trace, masked: Microdata, key: str) -> Mask:
