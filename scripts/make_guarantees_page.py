@@ -53,8 +53,9 @@ keys that are not declared; hidden keys that follow from three or more other var
 with an engine more |
 | `linkage` | at most the share `most` of the records is rightly and uniquely linked | what is not `known`; other ways to link |
 | `households` | no household has a larger risk than `most` by its members together | other groups of variables than those tried |
-| `weights` | no weight reveals a code of a key, or a narrow range of codes, that the file shows less finely or changed | \
-variables that are no keys (strata of a sample); weights together with two or more keys; codes that are no range; \
+| `weights` | no weight reveals a code, or a narrow range of codes, of a key, a sensitive variable or one that a step made \
+weights by, that the file shows less finely or changed | other variables by which weights of the source were made; \
+weights together with two or more variables (except other strata of the same sample); codes that are no range; \
 ranges of more than two thirds of those who show the published code |
 | `order` | the order of the records reveals nothing of their order in the source | \
 other orders than that of the source file; that members of a published household stand together |

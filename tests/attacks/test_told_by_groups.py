@@ -24,6 +24,9 @@ KINDS: dict[str, Callable[[], Sequence[Method]]] = {
     "groups of six, dropped": lambda: (
         mask.Microaggregate(INCOME, k=6, strata=REGION), mask.Noise(INCOME, k=1e-9), DROP,
     ),
+    "more noise, recoded": lambda: (mask.Microaggregate(INCOME, k=4, strata=REGION), mask.Noise(INCOME, k=1e-7), RECODE),
+    "more noise, dropped": lambda: (mask.Microaggregate(INCOME, k=4, strata=REGION), mask.Noise(INCOME, k=1e-7), DROP),
+    "much more, dropped": lambda: (mask.Microaggregate(INCOME, k=4, strata=REGION), mask.Noise(INCOME, k=1e-5), DROP),
     "exchanged as well": lambda: (
         mask.Microaggregate(INCOME, k=4, strata=REGION), mask.Swap(INCOME, rate=90, within=REGION),
         mask.Noise(INCOME, k=1e-9), DROP,
@@ -31,6 +34,7 @@ KINDS: dict[str, Callable[[], Sequence[Method]]] = {
 }  # fmt: skip
 EVERYWHERE: dict[str, Callable[[], Sequence[Method]]] = {
     "everybody": lambda: (mask.Microaggregate(INCOME, k=4), mask.Noise(INCOME, k=1e-9), DROP),
+    "everybody, more noise": lambda: (mask.Microaggregate(INCOME, k=4), mask.Noise(INCOME, k=1e-6), DROP),
     "within sex": lambda: (mask.Microaggregate(INCOME, k=4, strata=("sex",)), mask.Noise(INCOME, k=1e-9), RECODE),
 }
 

@@ -50,6 +50,9 @@ def steps(how: str) -> Sequence[Method]:
         "swap, a little noise, recoded": lambda: (
             mask.Swap(INCOME, rate=90, within=REGION), mask.Noise(INCOME, k=1e-9), NO_RENT, RECODE,
         ),
+        "swap, more noise, recoded": lambda: (
+            mask.Swap(INCOME, rate=90, within=REGION), mask.Noise(INCOME, k=1e-6), NO_RENT, RECODE,
+        ),
         "swap, rounded at random, recoded": lambda: (
             mask.Swap(INCOME, rate=90, within=REGION), mask.RoundValues(INCOME, base=1, how="random"), NO_RENT, RECODE,
         ),
@@ -66,7 +69,8 @@ def steps(how: str) -> Sequence[Method]:
 
 
 WITHIN = (
-    "swap, a little noise, recoded", "swap, rounded at random, recoded", "rank-swap, recoded", "rank-swap, dropped",
+    "swap, a little noise, recoded", "swap, more noise, recoded",
+    "swap, rounded at random, recoded", "rank-swap, recoded", "rank-swap, dropped",
     "shuffle, recoded", "swap, dropped", "swap, blanked", "swap within region and sex", "rank-swap, rounded, recoded",
 )  # fmt: skip
 EVERYWHERE = tuple(f"everywhere: {how}" for how in ("rank-swap", "shuffle", "swap of few", "swap within sex", "noise"))

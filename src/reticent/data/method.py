@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from reticent.base.arrays import Floats
 from reticent.base.checks import did_you_mean
 from reticent.base.errors import PlanError
 from reticent.base.progress import Progress
@@ -96,6 +97,8 @@ class Method(Parameters):
     `last` says that a later step that changes values would break what it promises.
     `group` is the heading under which lists of methods show it.
     `in_weights` names variables whose values the new weights reveal, and that no attack judges: later steps must leave them.
+    `follows_from_all` names numbers of which some are published that follow from those of all: later steps must not hide a few.
+    `weighs_by` names variables that the step makes weights by: the attack on weights judges them.
     `moves` names variables whose values come together from another record: the attacker finds them where they went.
     """
 
@@ -133,6 +136,18 @@ class Method(Parameters):
     def in_weights(self, schema: Schema) -> tuple[str, ...]:
         """No values are in the weights, so that later steps may change all."""
         return ()
+
+    def follows_from_all(self, schema: Schema) -> tuple[str, ...]:
+        """No published value follows from those of all records."""
+        return ()
+
+    def weighs_by(self, schema: Schema) -> tuple[str, ...]:
+        """No weights are made."""
+        return ()
+
+    def without_numbers(self, before: Microdata, after: Microdata) -> Floats | None:
+        """The weights that are left to whoever divides out what numbers made of them; None where nothing did."""
+        return None
 
     def blanks(self, schema: Schema) -> tuple[str, ...]:
         """No variable is one of which anybody must expect blanks."""

@@ -19,6 +19,7 @@ from reticent.data.microdata import Microdata
 from reticent.data.parameters import to_plain
 from reticent.data.schema import Kind
 from reticent.microdata.edits import EditRule, check_step
+from reticent.microdata.hidden_after import FollowsFromAll
 from reticent.microdata.mask.identifiers import NewIdentifiers, RemoveIdentifiers
 from reticent.microdata.mask.reorder import Reorder
 from reticent.microdata.risk.known import known_variables, other_codes
@@ -118,6 +119,7 @@ def apply_steps(
     trace = Trace.start(data, (*keys, *known_variables(data), *other_codes(data)))
     times_seen: dict[str, int] = {}
     followed: list[tuple[str, tuple[str, ...], Microdata]] = []
+    from_all: list[FollowsFromAll] = []
     for number, step in enumerate(steps):
         occurrence = times_seen.get(step.name, 0)
         times_seen[step.name] = occurrence + 1
@@ -134,10 +136,15 @@ def apply_steps(
         trace = trace.after(step, data, applied.data, secret=own)
         took = time.perf_counter() - started
         records.append(StepRecord(step.name, to_plain(step), applied.changed, applied.facts, kept, took))
+        from_all += (
+            [FollowsFromAll.of(step.name, names, data, applied.data)] if (names := _from_all(step, data)) else []
+        )
         data = applied.data
         followed += [(step.name, names, data)] if (names := _in_weights(step, data)) else []
     for name, names, then in followed:
         _check_followed(name, names, then, data)
+    for earlier in from_all:
+        earlier.check(data)
     return Masked(data, trace, tuple(records), tuple(notes))
 
 
@@ -159,6 +166,10 @@ def check_promises(step: MaskingMethod, before: Microdata, after: Microdata) -> 
 
 def _in_weights(step: MaskingMethod, data: Microdata) -> tuple[str, ...]:
     return step.in_weights(data.schema) if isinstance(step, Method) else ()
+
+
+def _from_all(step: MaskingMethod, data: Microdata) -> tuple[str, ...]:
+    return step.follows_from_all(data.schema) if isinstance(step, Method) else ()
 
 
 def _check_followed(step: str, names: Sequence[str], then: Microdata, data: Microdata) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Ints
+from reticent.base.arrays import Floats, Ints
 from reticent.base.progress import silent
 from reticent.base.randomness import Secret
 from reticent.data.method import MaskingMethod, Method
@@ -137,7 +137,8 @@ class Trace:
     place of each. `repeated` has, for variables that a step masked record by record without draws, what it made of each.
     `chosen` has numbers of which a step drew one of several coarser ones (random rounding), as they were before it. `blanked`
     are variables of which a step may have blanked values, whether it did or not: nobody knows a blank from a missing value.
-    `divided` says that weights were calibrated to numbers, which whoever has these divides out of them.
+    `weighed` are variables that steps made weights by, and `weights_made` what each original record then had (NaN: gone).
+    `divided` is what is left of the weights where they were calibrated to numbers, which whoever has these divides out of them.
     """
 
     original: Microdata
@@ -146,7 +147,9 @@ class Trace:
     repeated: Mapping[str, Cover] = field(default_factory=dict, repr=False)
     chosen: Mapping[str, Cover] = field(default_factory=dict, repr=False)
     blanked: frozenset[str] = frozenset()
-    divided: bool = False
+    weighed: tuple[tuple[str, ...], ...] = ()
+    weights_made: tuple[Floats, ...] = field(default=(), repr=False)
+    divided: Floats | None = field(default=None, repr=False)
 
     @classmethod
     def start(cls, data: Microdata, names: Iterable[str]) -> "Trace":
@@ -183,9 +186,35 @@ class Trace:
                 if name in repeated:
                     repeated[name] = _changed(repeated[name], rows, after, name)
         repeated |= self._repeated_by(step, after, {name: covers[name] for name in moved})
-        told = step.in_weights(before.schema) if isinstance(step, Method) else ()
-        divided = self.divided or any(before.schema[name].kind is Kind.NUMERIC for name in told)
-        return Trace(self.original, covers, origins, repeated, chosen, blanked, divided)
+        found = Trace(
+            self.original, covers, origins, repeated, chosen, blanked, self.weighed, self.weights_made, self.divided
+        )
+        return found._weighed_by(step, before, after) if isinstance(step, Method) else found
+
+    def _weighed_by(self, step: Method, before: Microdata, after: Microdata) -> "Trace":
+        """What a step made of the weights, by what, and what of it is left to whoever divides numbers out of them."""
+        new, names = after.weights(), step.weighs_by(before.schema)
+        if new is None:
+            return self
+        own, rows = positions(self.original, after), positions(before, after)
+        left, old = step.without_numbers(before, after), before.weights()
+        if left is None and self.divided is not None and old is not None:
+            left = self.divided[own] * new / old[rows]
+        elif left is not None and self.divided is not None and old is not None:
+            left = self.divided[own] * left / old[rows]
+        made = (*self.weights_made, self._of_original(own, new)) if names else self.weights_made
+        return replace(
+            self,
+            weighed=(*self.weighed, names) if names else self.weighed,
+            weights_made=made,
+            divided=None if left is None else self._of_original(own, left),
+        )
+
+    def _of_original(self, own: Ints, values: Floats) -> Floats:
+        """Values of some records, for each original one; NaN for the others."""
+        found = np.full(self.original.n_rows, np.nan)
+        found[own[own >= 0]] = values[own >= 0]
+        return found
 
     def repeating(self) -> "Trace | None":
         """The trace of one who has all true values and carries out the steps that draw nothing; None if that gains nothing.

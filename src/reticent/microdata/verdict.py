@@ -169,7 +169,7 @@ def _weights(attacks: FileAttacks) -> Found:
     if found is None:
         return None, None, "no weight is published"
     if not found.records:
-        return 0.0, 0.0, "no weight tells a key that is blank, recoded or changed"
+        return 0.0, 0.0, "no weight tells what is blank, recoded, changed or left out"
     with_what = "one code only" if found.exactly == found.records else "one code, or a narrow range of codes,"
     return float(found.records), 0.0, (
         f"the weights of {found.records} records occur with {with_what} of {found.variable}, which the file shows less finely "

@@ -148,21 +148,27 @@ class Massc(Method):
         self, data: Microdata, stratum: Ints, who: Units, secret: Secret
     ) -> tuple[NDArray[np.bool_], Floats]:
         """Which records stay, and all weights times the inverse of the share kept in their stratum."""
+        together, level = self._drawn(data, stratum, who)
+        kept = fixed_share(level, self.sample, keyed_uniforms(secret, "sample", together.ids))[together.of]
+        return kept, self._raised(data, kept, together, level)
+
+    def _drawn(self, data: Microdata, stratum: Ints, who: Units) -> tuple[Units, Ints]:
+        """Who is drawn together, and the stratum of each."""
         household = data.household()
-        if household is not None and who.count == data.n_records:
-            # Households stay whole: they are drawn together, in the stratum of their rarest member.
-            together = whole_households(household, data.record_ids())
-            lowest = np.full(together.count, np.iinfo(np.int64).max)
-            np.minimum.at(lowest, together.of, stratum[who.of])
-            kept = fixed_share(lowest, self.sample, keyed_uniforms(secret, "sample", together.ids))
-            of, level = together.of, lowest
-        else:
-            kept = fixed_share(stratum, self.sample, keyed_uniforms(secret, "sample", who.ids))
-            of, level = who.of, stratum
+        if household is None or who.count != data.n_records:
+            return who, stratum
+        # Households stay whole: they are drawn together, in the stratum of their rarest member.
+        together = whole_households(household, data.record_ids())
+        lowest = np.full(together.count, np.iinfo(np.int64).max)
+        np.minimum.at(lowest, together.of, stratum[who.of])
+        return together, lowest
+
+    def _raised(self, data: Microdata, kept: NDArray[np.bool_], together: Units, level: Ints) -> Floats:
+        """All weights times the inverse of the share kept in their stratum."""
         size = len(self.sample)
-        total = np.bincount(level, minlength=size)
-        factor = total / np.maximum(np.bincount(level[kept], minlength=size), 1)
-        return kept[of], _weights(data) * factor[level][of]
+        drawn = np.bincount(level[np.unique(together.of[kept])], minlength=size)
+        factor = np.bincount(level, minlength=size) / np.maximum(drawn, 1)
+        return np.asarray(_weights(data) * factor[level][together.of])
 
     def moves(self, schema: Schema) -> tuple[str, ...]:
         """All keys are those of one other unit."""
@@ -176,6 +182,18 @@ class Massc(Method):
         """
         numbers = any(schema[name].kind is Kind.NUMERIC for name in self.calibrate)
         return self.calibrate if numbers else tuple(name for name in self.calibrate if name not in schema.keys)
+
+    def weighs_by(self, schema: Schema) -> tuple[str, ...]:
+        """Weights follow how rare keys are, and what they are calibrated to."""
+        return tuple(dict.fromkeys((*self.keys, *self.calibrate)))
+
+    def without_numbers(self, before: Microdata, after: Microdata) -> Floats | None:
+        """Weights by how rare keys are, as before calibrating; codes that they were calibrated to stay published."""
+        if not any(before.schema[name].kind is Kind.NUMERIC for name in self.calibrate):
+            return None
+        kept = np.isin(before.record_ids(), after.record_ids())
+        who = units(before, self.keys, owner=self.name)
+        return self._raised(before, kept, *self._drawn(before, self._strata(before, who), who))[kept]
 
     def promises(self) -> tuple[Promise, ...]:
         """Calibrated totals are those of the original file."""

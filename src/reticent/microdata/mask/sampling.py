@@ -77,6 +77,10 @@ class Sample(Method):
         facts = {"records_before": data.n_records, "records_after": int(kept.size), "strata": int(factor.size)}
         return Applied(result, {}, facts)
 
+    def weighs_by(self, schema: Schema) -> tuple[str, ...]:
+        """How many are drawn is rounded in each stratum, so that weights differ by stratum."""
+        return self.strata
+
     def promises(self) -> tuple[Promise, ...]:
         """Households are whole or absent."""
         if not self.households:

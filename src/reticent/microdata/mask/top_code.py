@@ -278,7 +278,8 @@ class MultivariateTopCode(Method):
     keep its direction, and who knows one of two variables would compute the other. So there are 3^d − 1 points on the
     ellipse: each variable, made uncorrelated and scaled, is low, high or in the middle. What stays published of a
     record outside is which point is nearest in direction. Variables that the members of a household share are pulled
-    back for all of them, so they do not go together with variables of persons.
+    back for all of them, so they do not go together with variables of persons. Steps that hide values of a few
+    records, or leave a few out, come before this one, because the points reveal what is hidden later.
     """
 
     name: ClassVar[str] = "multivariate-top-code"
@@ -322,3 +323,7 @@ class MultivariateTopCode(Method):
         n_outside = int(np.isin(units_of.of, at).sum())
         return Applied(data, dict.fromkeys(self.variables, n_outside),
                        {"records_beyond": n_outside, "respondents_beyond": n_respondents})  # fmt: skip
+
+    def follows_from_all(self, schema: Schema) -> tuple[str, ...]:
+        """Center and covariance are those of records inside, by either estimate."""
+        return self.variables

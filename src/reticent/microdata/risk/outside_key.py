@@ -24,7 +24,7 @@ class OutsideKey:
 
     `hidden` are records that do not show their code in full, `exactly` those whose code a source tells, and `by` has for each
     source of how many records it narrows the code, and of how many of these it tells the code; `by_owners` are sources whose
-    values are those of other records.
+    values are those of other records. `wrong` has a code that these make of records of which it is not the true one.
     """
 
     name: str
@@ -33,13 +33,14 @@ class OutsideKey:
     hidden: Mask = field(repr=False)
     amounts: Ints = field(repr=False)
     exactly: Mask = field(init=False, repr=False)
+    wrong: Ints = field(init=False, repr=False)
     by: dict[By, tuple[int, int]] = field(init=False, default_factory=dict)
     by_owners: set[By] = field(init=False, default_factory=set)
     views: list[View] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.hidden = self.hidden & (self.true >= 0)
-        self.exactly = np.zeros(self.true.size, dtype=bool)
+        self.exactly, self.wrong = np.zeros(self.true.size, dtype=bool), np.full(self.true.size, -1)
         shows = self.hidden & (self.shown >= 0)
         blank = self.hidden & (self.shown < 0)
         coarse = np.zeros(int(self.shown.max(initial=-1)) + 2, dtype=bool)
@@ -104,13 +105,25 @@ class OutsideKey:
         for view in self.views:
             here = view.asked[view.rows]
             if (here & ~self.exactly[view.rows]).any():
-                view.owned = sets = view.together(view.owned, view.sets_of_owners(moved, trials))
+                owned = view.sets_of_owners(moved, trials)
+                if owned.wrong is not None:
+                    self.wrong[view.rows] = np.where(here, owned.wrong, -1)
+                view.owned = sets = view.together(view.owned, owned)
                 one = np.array([own.size == 1 for own in sets.codes] + [False])
                 exactly[view.rows] |= here & one[sets.of]
                 narrowed[view.rows] |= here & view.take_sets(sets)
         if (narrowed | exactly).any():
             self.by_owners.add(names)
         self._take(names, exactly, narrowed)
+
+    def guessed(self) -> Ints:
+        """The code that sources tell of each record (−1: none), which is a wrong one where owners of moved values say so.
+
+        Where they are wrong about some, nothing is certain, and whoever guesses has a guess for each record: for those of which
+        no source says anything the true code is counted, which is the best that somebody may guess.
+        """
+        best = np.where(self.hidden & (self.wrong >= 0).any(), self.true, -1)
+        return np.asarray(np.where(self.exactly, self.true, np.where(self.wrong >= 0, self.wrong, best)))
 
     def narrowed(self) -> tuple[Ints, Ints]:
         """The set of codes that each record may have by what sources tell (−1: they tell none), and pairs of code and set."""

@@ -17,6 +17,8 @@ from reticent.microdata.risk.restored import LUCK, MOSTLY
 
 UNSEEN = 0.01
 """The share of records that nobody of the set shares the code with, up to which it is believed: so many would show new codes."""
+HALF = 0.5
+"""The share of moved numbers that must have stayed among the owners, of those that chance does not bring there."""
 Shares = tuple[Floats, Floats]
 """For each record how often its code, and the most frequent code, occurs among those with which it shares something."""
 
@@ -25,21 +27,47 @@ Shares = tuple[Floats, Floats]
 class Moved:
     """What each record shows of a variable that chance has changed (−1: nothing that anybody has), and who has it.
 
-    `elsewhere` are records that do not show their own value; `owners` are pairs of a value and a code of the key.
+    `elsewhere` are records that do not show their own value, or all where everybody with one value has one code of the key;
+    `owners` are pairs of a value and a code. `near` says that the value is the nearest one that somebody has, so that a little
+    noise brings some values nearer to those of others.
     """
 
     value: Ints
     elsewhere: Mask
     owners: Ints
+    near: bool
+
+    @classmethod
+    def of(cls, value: Ints, has: Ints, own: Ints, codes: Ints, *, near: bool, trials: int) -> "Moved":
+        """`has` and `codes` are those of each original record, `own` is which of these a published one is."""
+        there = (has >= 0) & (codes >= 0)
+        owners, count = np.unique(np.column_stack((has, codes))[there], axis=0, return_counts=True)
+        alike = _one_code_each(
+            owners, count, np.bincount(codes[there]).max(initial=0) / max(int(there.sum()), 1), trials
+        )
+        return cls(value, (own >= 0) & (alike | (value != has[own])), owners, near)
+
+
+def _one_code_each(owners: Ints, count: Ints, most: float, trials: int) -> bool:
+    """Whether people with one value nearly always have one code, more often than chance: a step worked inside of each code."""
+    size, codes = np.bincount(owners[:, 0], weights=count), np.bincount(owners[:, 0])
+    several = size > 1
+    n_one, expected = float((several & (codes == 1)).sum()), max(float((most ** (size[several] - 1)).sum()), 1e-300)
+    by_chance = n_one - expected - n_one * np.log(n_one / expected) if n_one > expected else 0.0
+    return bool(n_one >= MOSTLY * several.sum() and by_chance <= np.log(LUCK / trials))
 
 
 @dataclass(frozen=True)
 class Sets:
-    """The set of codes that a variable leaves to each record (−1: all), and the codes (`node` of the view) of each set."""
+    """The set of codes that a variable leaves to each record (−1: all), and the codes (`node` of the view) of each set.
+
+    `wrong` has the one code that is left to records of which it is not the true one (−1: to others).
+    """
 
     of: Ints
     codes: tuple[Ints, ...] = ()
     gain: float = 0.0
+    wrong: Ints | None = None
 
     @property
     def told(self) -> bool:
@@ -151,6 +179,7 @@ class View:
         """The codes of those who truly have the value that a record shows, where moved values mostly stayed among these.
 
         A value that went anywhere comes from somebody with the code of the record as often as the codes of its owners occur.
+        Of numbers half must have stayed; the attacker is wrong about the others.
         """
         shown = moved.value[self.rows]
         use = np.flatnonzero(shown >= 0)
@@ -164,7 +193,9 @@ class View:
         many = self.amounts[use] * (moved.elsewhere[self.rows[use]] & (share[kind] < 1.0))
         hits, expected = float(many[fits].sum()), max(float((many * share[kind]).sum()), 1e-300)
         by_chance = hits - expected - hits * np.log(hits / expected) if hits > expected else 0.0  # Chernoff's bound
-        if hits < MOSTLY * many.sum() or by_chance > np.log(LUCK / trials):
+        rest = float(many.sum())
+        stayed = hits - expected >= HALF * (rest - expected) if moved.near else hits >= MOSTLY * rest
+        if not stayed or by_chance > np.log(LUCK / trials):
             return Sets(np.full(self.rows.size, -1))
         few = np.bincount(kind_of, minlength=n_kinds)
         codes = np.bincount(np.unique(np.column_stack((self.stratum, self.node)), axis=0)[:, 0])
@@ -177,7 +208,11 @@ class View:
             number[at] = numbers.setdefault(nodes, len(numbers))
         of = np.full(self.rows.size, -1)
         of[use[told]] = number[kind[told]]
-        return Sets(of, tuple(np.array(nodes) for nodes in numbers))
+        code, wrong = np.zeros(n_nodes, dtype=np.int64), np.full(self.rows.size, -1)
+        code[self.node] = self.true
+        off = ~fits & (few == 1)[kind]
+        wrong[use[off]] = code[node_of[ends[kind[off]]]]
+        return Sets(of, tuple(np.array(nodes) for nodes in numbers), wrong=wrong)
 
     def together(self, one: Sets, other: Sets) -> Sets:
         """The codes that two sources leave together."""

@@ -41,7 +41,7 @@ Owned = tuple[By, Ints, Ints]
 class ToldOutside:
     """How many records have fewer codes of a key than the file shows, by the variables that say most about it.
 
-    `exactly` so many have one code. For `with_outside` there is the true code of each record of which variables tell it
+    `exactly` so many have one code. For `with_outside` there is the code of each record that variables tell, right or wrong
     (−1: they do not), the set of codes that they tell otherwise (−1: none), and pairs of code and set. `owners` says that
     the values are those of other records, which stayed among people with the same code.
     """
@@ -116,10 +116,9 @@ def told_outside(trace: Trace, masked: Microdata, keys: Sequence[str]) -> Outsid
     for key in found:
         for names, shown, has in moved:
             if key.name not in names:
-                elsewhere = (own >= 0) & (shown != has[own])
-                pairs = np.column_stack((has, cover_of(trace, key.name).true))
-                owners = np.unique(pairs[(pairs >= 0).all(axis=1)], axis=0)
-                key.look_at_owners(names, Moved(shown, elsewhere, owners), trials=trials)
+                near = len(names) == 1 and masked.schema[names[0]].kind is Kind.NUMERIC
+                owners = Moved.of(shown, has, own, cover_of(trace, key.name).true, near=near, trials=trials)
+                key.look_at_owners(names, owners, trials=trials)
                 if (
                     len(names) == 1
                 ):  # what several have in common may say the same where each shows it a little differently
@@ -293,6 +292,4 @@ def _orders(masked: Microdata, name: str) -> list[np.ndarray]:
 
 def _most(key: OutsideKey) -> ToldOutside:
     by = max(key.by, key=lambda names: key.by[names])
-    return ToldOutside(
-        key.name, by, *key.by[by], np.where(key.exactly, key.true, -1), *key.narrowed(), by in key.by_owners
-    )
+    return ToldOutside(key.name, by, *key.by[by], key.guessed(), *key.narrowed(), by in key.by_owners)

@@ -1,28 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces that a file leaves beside its values: weights that occur in one region only, and the order of the records."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reticent.base.arrays import Floats, Ints, Mask
 from reticent.data.microdata import Microdata
-from reticent.data.schema import Kind
+from reticent.data.schema import Kind, Role
+from reticent.kernels.grouping import group_columns
+from reticent.microdata.risk.nearby_weights import FEWEST, LUCK, Nearby, readings
 from reticent.microdata.risk.recount import Fit
 from reticent.microdata.trace import Trace, positions, values_of
 
-FEWEST = 3
-"""Respondents (or households) that must share a weight before it says something about where they live."""
-LUCK = 0.001
-"""How likely the nearby weights of any record may be those of one code by chance, before they count as telling it."""
-NARROW = 2 / 3
-"""The share of those who show a code among whom a weight must place a record, before it counts as telling a finer one."""
+ALIKE = 10
+"""Records to each weight, from which weights are those of strata, so that one or two records with a weight are a stratum."""
+_NOT_JUDGED = (Role.IDENTIFIER, Role.ENTITY, Role.HOUSEHOLD_ID, Role.WEIGHT)
+"""Not published, or drawn again."""
 
 
 @dataclass(frozen=True)
 class WeightsLeft:
-    """Records whose weight tells a key that the file shows less finely, or changed; `variable` is the one told most often.
+    """Records whose weight tells what the file shows less finely, or changed; `variable` is the one told most often.
 
     Of `exactly` so many it reveals one code, of the others a range of codes.
     """
@@ -57,42 +58,49 @@ def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
     in the file) must be those of one code, and of more respondents than chance brings together. The same is looked at among
     the records that show one code of another key: a weight that two regions share may tell them apart by sex. A weight may
     also leave several codes, but fewer than the published one stands for (weights by ten years of age, beside bands of twenty).
-    Where weights were calibrated to numbers, which can be divided out, those of the source are looked at, too.
+    Sensitive variables, and those that a step made weights by, are looked at like keys. Where weights were calibrated to
+    numbers, which can be divided out, what is left of them is looked at, too.
     """
-    name = masked.schema.weight
-    if name is None:
+    if masked.schema.weight is None:
         return None
-    found = _told(trace, masked, name)
-    true = trace.original.weights()
-    if not trace.divided or true is None:
+    own, shown = trace.own(masked), np.asarray(masked.weights())
+    found = _told(trace, masked, own, shown)
+    if trace.divided is None:
         return found
-    own = trace.own(masked)
-    divided = _told(
-        trace, masked.with_numbers(name, np.where(own >= 0, true[own], masked.numbers((name,))[:, 0])), name
-    )
-    return max(found, divided, key=lambda left: left.records)
+    divided = trace.divided[own]
+    left = _told(trace, masked, own, np.where((own >= 0) & (divided > 0), divided, shown))
+    return max(found, left, key=lambda one: one.records)
 
 
-def _told(trace: Trace, masked: Microdata, name: str) -> WeightsLeft:
-    """The same by the published weights."""
-    own = trace.own(masked)
-    weight = masked.patterns((name,)).group
-    unit = np.where(own >= 0, _units(trace.original)[own], -1)
-    pairs = np.unique(np.column_stack((weight, unit)), axis=0)
+def _told(trace: Trace, masked: Microdata, own: Ints, shown: Floats) -> WeightsLeft:
+    """The same by weights that are published, or follow from what is."""
+    unit = _units(trace.original)
+    weight = np.unique(shown, return_inverse=True)[1].ravel()
+    pairs = np.unique(np.column_stack((weight, np.where(own >= 0, unit[own], -1))), axis=0)
     size = np.bincount(pairs[:, 0], minlength=int(weight.max()) + 1)
-    nearby = Nearby.of(trace.original, masked, own)
-    others = _shown_alike(trace.original, masked, own)
+    view = _View(trace, masked, own, shown)
+    before = view.before
+    nearby = [near for near in (Nearby.of(column, unit, shown, own) for column in before) if near is not None]
+    others = _shown_alike(view)
+    # weights are often made by keys; what has nothing to do with them may be equal by chance
+    by_design = {*trace.original.schema.keys, *(name for names in trace.weighed for name in names)}
+    by_stratum = len(size) * ALIKE <= masked.n_rows
     found: dict[str, tuple[int, int]] = {}
-    for key in trace.original.schema.keys:
-        likely = _beside_another(trace.original, own, key, others)
-        if nearby is not None:
-            likely |= nearby.one_code(trace.original.encoded(key).codes.astype(np.int64))
-        one = (size >= FEWEST)[weight] & _one_code(trace, own, weight, key)
-        told = (likely | one) & coarser(trace, masked, key)
-        likely |= one & (_share(trace.original, own, key) ** size[weight] * len(size) < LUCK)
+    for key in view.judged:
+        codes = trace.original.encoded(key).codes.astype(np.int64)
+        likely_anyhow = _share_of_shown(view, key)
+        likely = _beside_another(view, key, others, likely_anyhow)
+        for near in nearby:
+            likely |= near.one_code(codes, likely_anyhow)
+        one = _one_code(trace, own, weight, key)
+        alone = one & by_stratum & _all_of_code(trace.original, own, weight, key)
+        one &= (size >= FEWEST)[weight]
+        hard = _share(trace.original, own, key) ** size[weight] * len(size) < LUCK
+        told = (likely | (one | alone if key in by_design else one & hard)) & coarser(trace, masked, key)
+        likely |= (one & hard) | (alone if key in by_design else False)
         changed = _another_code(trace, masked, own, key)
         told |= likely & changed
-        narrow = _narrowed(trace.original, masked, own, key) | (changed & _elsewhere(trace, masked, own, key))
+        narrow = _narrowed(view, key) | (changed & _elsewhere(view, key))
         found[key] = int((told | narrow).sum()), int(told.sum())
     worst = max(found, key=lambda key: found[key], default=None)
     if worst is None or not found[worst][0]:
@@ -100,15 +108,67 @@ def _told(trace: Trace, masked: Microdata, name: str) -> WeightsLeft:
     return WeightsLeft(found[worst][0], worst, found[worst][1])
 
 
-def _narrowed(original: Microdata, masked: Microdata, own: NDArray[np.int64], key: str) -> NDArray[np.bool_]:
-    """Records whose weight leaves a range of codes that is narrower than their published code, alone or beside another key."""
-    true, shown = original.weights(), masked.weights()
-    here = own >= 0
-    told = np.zeros(own.size, dtype=bool)
-    if true is None or shown is None or not here.any():
+def _judged(trace: Trace) -> tuple[str, ...]:
+    """Keys, sensitive variables, and what a step made weights by."""
+    schema = trace.original.schema
+    made = [name for names in trace.weighed for name in names if name in schema]
+    names = dict.fromkeys((*schema.keys, *schema.with_role(Role.SENSITIVE), *made))
+    return tuple(name for name in names if schema[name].role not in _NOT_JUDGED)
+
+
+@dataclass(frozen=True)
+class _View:
+    """The published records, whose they are, and the weights that the attacker reads."""
+
+    trace: Trace
+    masked: Microdata
+    own: Ints
+    shown: Floats
+
+    @property
+    def original(self) -> Microdata:
+        """The source."""
+        return self.trace.original
+
+    @cached_property
+    def judged(self) -> tuple[str, ...]:
+        """Variables that a weight must not tell."""
+        return _judged(self.trace)
+
+    @cached_property
+    def before(self) -> tuple[Floats, ...]:
+        """Weights of the original records in the source, and after steps that made them (NaN: gone)."""
+        true = self.original.weights()
+        return (np.ones(self.original.n_rows) if true is None else true, *self.trace.weights_made)
+
+    @cached_property
+    def beside(self) -> dict[tuple[str, ...], Ints]:
+        """What is looked at beside a weight: published codes of one judged variable, or of all but one of some strata."""
+        published = [name for name in self.judged if name in self.masked.schema]
+        codes = {name: self.masked.encoded(name).codes.astype(np.int64) for name in published}
+        together = dict[tuple[str, ...], Ints]()
+        for strata in (names for names in self.trace.weighed if len(names) > 2):
+            for left_out in strata:
+                others = tuple(name for name in strata if name in codes and name != left_out)
+                if len(others) > 1:
+                    together[others] = _joined([codes[name] for name in others])
+        return {**{(name,): codes[name] for name in published}, **together}
+
+
+def _joined(columns: Sequence[Ints]) -> Ints:
+    """One number for several codes; −1 where one of them is blank."""
+    group, _ = group_columns([column + 1 for column in columns], [int(column.max(initial=0)) + 2 for column in columns])
+    return np.where(np.all([column >= 0 for column in columns], axis=0), group, -1)
+
+
+def _narrowed(view: _View, key: str) -> Mask:
+    """Records whose weight leaves a range of codes that is narrower than their published code, alone or beside others."""
+    masked, own = view.masked, view.own
+    here, n = own >= 0, masked.n_rows
+    told = np.zeros(n, dtype=bool)
+    if not here.any():
         return told
-    unit, place = _units(original), _in_order(original, key)
-    n = masked.n_rows
+    unit, place = _units(view.original), _in_order(view.original, key)
     code = np.where(here, place[own], -1)
     published = masked.encoded(key).codes.astype(np.int64) if key in masked.schema else np.full(n, -1, dtype=np.int64)
     low, high = np.full(int(published.max()) + 2, n), np.full(int(published.max()) + 2, -1)
@@ -116,37 +176,34 @@ def _narrowed(original: Microdata, masked: Microdata, own: NDArray[np.int64], ke
     np.maximum.at(high, published[here], code[here])
     several = here & (low < high)[published]  # the published code stands for several true ones
     groups = [published + 1]
-    for name in masked.schema.keys if several.any() else ():
-        other = masked.encoded(name).codes.astype(np.int64) + 1
+    for other in (codes + 1 for codes in view.beside.values()) if several.any() else ():
         groups.append((published + 1) * (int(other.max(initial=0)) + 1) + other)
     parts = [rows for group in groups for rows in _rows_by(np.where(several, group, -1)) if rows.size >= 2 * FEWEST]
-    for weights, ends in _readings(np.where(here, true[own], 1.0), shown, here):
+    for weights, ends in readings(view.before, own, view.shown):
         for rows in parts:
-            near = Nearby.among(weights[rows], unit[own[rows]], shown[rows], ends)
+            near = Nearby.among(weights[rows], unit[own[rows]], view.shown[rows], ends)
             told[rows] |= near.narrow(code[rows], trials=len(parts))
     return told
 
 
-def _elsewhere(trace: Trace, masked: Microdata, own: NDArray[np.int64], key: str) -> NDArray[np.bool_]:
+def _elsewhere(view: _View, key: str) -> Mask:
     """Records whose weight leaves a range of codes, and none that the file shows for them: it tells that chance changed it."""
-    true, shown = trace.original.weights(), masked.weights()
-    here = np.flatnonzero(own >= 0)
-    told = np.zeros(own.size, dtype=bool)
-    if true is None or shown is None or key not in masked.schema or not here.size:
+    here = np.flatnonzero(view.own >= 0)
+    told = np.zeros(view.own.size, dtype=bool)
+    if key not in view.masked.schema or not here.size:
         return told
-    place, unit = _in_order(trace.original, key), _units(trace.original)
-    first, last = _codes_shown(trace, masked, key, place)
-    for weights, ends in _readings(true[own[here]], shown[here]):
-        near = Nearby.among(weights, unit[own[here]], shown[here], ends)
-        low, high = near.reach(place[own[here]])
+    own, shown = view.own[here], view.shown[here]
+    place, unit = _in_order(view.original, key), _units(view.original)
+    first, last = _codes_shown(view.trace, view.masked, key, place)
+    for weights, ends in readings(view.before, own, shown):
+        near = Nearby.among(weights, unit[own], shown, ends)
+        low, high = near.reach(place[own])
         outside = (last[here] < low) | (first[here] > high)
-        told[here] |= near.narrow(place[own[here]], trials=len(trace.original.schema.keys)) & outside
+        told[here] |= near.narrow(place[own], trials=len(view.judged)) & outside
     return told
 
 
-def _codes_shown(
-    trace: Trace, masked: Microdata, key: str, place: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _codes_shown(trace: Trace, masked: Microdata, key: str, place: Ints) -> tuple[Ints, Ints]:
     """The first and the last true code, by place, that each published one stands for; numbers lie between the nearest."""
     values, cover = values_of(masked, key), trace.covers[key]
     if masked.schema[key].kind is Kind.NUMERIC:
@@ -164,7 +221,7 @@ def _codes_shown(
     return first[codes], last[codes]
 
 
-def _in_order(original: Microdata, key: str) -> NDArray[np.int64]:
+def _in_order(original: Microdata, key: str) -> Ints:
     """The place of each true code in the order of the codes, by number or by text; −1 where there is none."""
     encoded = original.encoded(key)
     texts = encoded.categories
@@ -177,7 +234,7 @@ def _in_order(original: Microdata, key: str) -> NDArray[np.int64]:
     return np.asarray(place[encoded.codes], dtype=np.int64)
 
 
-def _rows_by(group: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def _rows_by(group: Ints) -> list[Ints]:
     """The records of each group; those below 0 belong to none."""
     order = np.argsort(group, kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
@@ -186,154 +243,48 @@ def _rows_by(group: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 
 @dataclass(frozen=True)
 class _ShownAlike:
-    """The records that show one code of a published key, code by code; `n_codes` counts a blank as a code, too."""
+    """The records that show one code of something published, code by code; `n_codes` counts a blank as a code, too."""
 
-    groups: list[tuple[NDArray[np.int64], "Nearby"]]
+    groups: list[tuple[Ints, Nearby]]
     n_codes: int
 
 
-def _shown_alike(original: Microdata, masked: Microdata, own: NDArray[np.int64]) -> dict[str, _ShownAlike]:
-    """For each published key the records that show the same code, with the true weights that theirs can stand for."""
-    true, shown = original.weights(), masked.weights()
-    here = own >= 0
-    if true is None or shown is None or not here.any():
+def _shown_alike(view: _View) -> dict[tuple[str, ...], _ShownAlike]:
+    """For what is looked at beside a weight the records that show the same, with the weights that theirs can stand for."""
+    own, here = view.own, view.own >= 0
+    if not here.any():
         return {}
-    unit, readings = _units(original), _readings(np.where(here, true[own], 1.0), shown, here)
+    unit, each = _units(view.original), readings(view.before, own, view.shown)
     found = {}
-    for name in masked.schema.keys:
-        codes = masked.encoded(name).codes
-        rows_of = [np.flatnonzero(here & (codes == code)) for code in np.unique(codes[here & (codes >= 0)]).tolist()]
+    for names, codes in view.beside.items():
+        rows_of = _rows_by(np.where(here, codes, -1))
         groups = [
-            (rows, Nearby.among(weights[rows], unit[own[rows]], shown[rows], ends))
+            (rows, Nearby.among(weights[rows], unit[own[rows]], view.shown[rows], ends))
             for rows in rows_of
-            for weights, ends in readings
+            for weights, ends in each
         ]
-        found[name] = _ShownAlike(groups, np.unique(codes).size)
+        found[names] = _ShownAlike(groups, np.unique(codes).size)
     return found
 
 
-def _beside_another(
-    original: Microdata, own: NDArray[np.int64], key: str, alike: Mapping[str, _ShownAlike]
-) -> NDArray[np.bool_]:
-    """Records whose weight tells the key to somebody who also looks at one other published key."""
-    told = np.zeros(own.size, dtype=bool)
-    codes = original.encoded(key).codes.astype(np.int64)
-    others = [found for name, found in alike.items() if name != key]
-    trials = sum(found.n_codes for found in others) * len(original.schema.keys)
+def _beside_another(view: _View, key: str, alike: Mapping[tuple[str, ...], _ShownAlike], shown: Floats) -> Mask:
+    """Records whose weight tells the key to somebody who also looks at something else that is published."""
+    told = np.zeros(view.own.size, dtype=bool)
+    codes = view.original.encoded(key).codes.astype(np.int64)
+    others = [found for names, found in alike.items() if key not in names]
+    trials = sum(found.n_codes for found in others) * len(view.judged)
     for rows, near in (group for found in others for group in found.groups):
-        told[rows] |= near.one_code(codes[own[rows]], trials=trials)
+        told[rows] |= near.one_code(codes[view.own[rows]], shown[rows], trials=trials)
     return told
 
 
-def _units(data: Microdata) -> NDArray[np.int64]:
+def _units(data: Microdata) -> Ints:
     """Who a weight belongs to: the household, else the respondent, else the record."""
     found = data.household() if data.schema.household_id is not None else data.entity()
     return np.arange(data.n_records) if found is None else np.asarray(found, dtype=np.int64)
 
 
-@dataclass(frozen=True)
-class Nearby:
-    """For each published record the true weights that its disturbed one can stand for, as a range in their order."""
-
-    order: NDArray[np.int64]
-    unit: NDArray[np.int64]
-    start: NDArray[np.int64]
-    stop: NDArray[np.int64]
-    here: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, original: Microdata, masked: Microdata, own: NDArray[np.int64]) -> "Nearby | None":
-        """None where all weights were multiplied by one factor, so that equal ones stayed equal."""
-        true, shown = original.weights(), masked.weights()
-        here = own >= 0
-        if true is None or shown is None or not here.any():
-            return None
-        low, high = _factors(true[own[here]], shown[here])
-        if high / low < 1 + 1e-6:
-            return None
-        unit = _units(original)
-        order = np.lexsort((unit, true))
-        ordered = true[order]
-        start, stop = np.searchsorted(ordered, shown / high, "left"), np.searchsorted(ordered, shown / low, "right")
-        return cls(order, unit, start, stop, here)
-
-    @classmethod
-    def among(
-        cls, true: NDArray[np.float64], unit: NDArray[np.int64], shown: NDArray[np.float64], ends: tuple[float, float]
-    ) -> "Nearby":
-        """The same among some published records, disturbed or not, by their true and published weights."""
-        low, high = ends
-        order = np.lexsort((unit, true))
-        start = np.searchsorted(true[order], shown / high, "left")
-        stop = np.searchsorted(true[order], shown / low, "right")
-        return cls(order, unit, start, stop, np.ones(true.size, dtype=bool))
-
-    def one_code(self, codes: NDArray[np.int64], *, trials: int = 1) -> NDArray[np.bool_]:
-        """Records whose nearby weights are all those of one code, and of too many respondents for chance.
-
-        `trials` is how often something like this is looked at: chance has as many more ways.
-        """
-        code, unit = codes[self.order], self.unit[self.order]
-        ends = np.append(np.flatnonzero(np.diff(code)) + 1, code.size)
-        same = ends[np.searchsorted(ends, self.start, "right").clip(max=ends.size - 1)] >= self.stop
-        counted = np.append(0, np.cumsum(np.append(True, np.diff(unit) != 0)))
-        units = counted[self.stop] - counted[self.start]
-        first = code[self.start.clip(max=code.size - 1)]
-        share = np.bincount(code + 1, minlength=int(code.max()) + 2)[first + 1] / code.size
-        with np.errstate(divide="ignore"):
-            luck = np.log(share) * (units - 1) + np.log(code.size * max(trials, 1))
-        return np.asarray(self.here & (first >= 0) & same & (units >= FEWEST) & (luck <= np.log(LUCK)))
-
-    def reach(self, codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The first and the last of the codes that the nearby weights of each have."""
-        code = codes[self.order]
-        return _extremes(code, self.start, self.stop), -_extremes(-code, self.start, self.stop)
-
-    def narrow(self, codes: NDArray[np.int64], *, trials: int) -> NDArray[np.bool_]:
-        """Records whose nearby weights leave a part of the codes only, by more respondents than chance puts there.
-
-        The part is a range in the order of the codes, and of at most `NARROW` of the records.
-        """
-        code, unit = codes[self.order], self.unit[self.order]
-        low, high = self.reach(codes)
-        counted = np.append(0, np.cumsum(np.append(True, np.diff(unit) != 0)))
-        units = counted[self.stop] - counted[self.start]
-        upto = np.append(0, np.cumsum(np.bincount(code + 1, minlength=int(code.max()) + 2)))
-        share = (upto[high + 2] - upto[low + 1]) / code.size
-        ways = float(np.unique(code).size) ** 2 * np.unique(self.start).size * max(trials, 1)
-        luck = np.log(np.maximum(share, 1e-300)) * units + np.log(ways)
-        return np.asarray((low >= 0) & (share <= NARROW) & (units >= FEWEST) & (luck <= np.log(LUCK)))
-
-
-def _extremes(values: NDArray[np.int64], start: NDArray[np.int64], stop: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The least value of each stretch from start to below stop, by tables of stretches of 1, 2, 4, … values."""
-    tables = [values.astype(np.int32)]
-    while 2 ** len(tables) <= values.size:
-        last, step = tables[-1], 2 ** (len(tables) - 1)
-        tables.append(np.append(np.minimum(last[:-step], last[step:]), last[-step:]))
-    level = np.log2(np.maximum(stop - start, 1)).astype(np.int64)
-    flat = np.stack(tables)
-    first = start.clip(max=values.size - 1)
-    return np.asarray(np.minimum(flat[level, first], flat[level, (stop - 2**level).clip(min=0)]), dtype=np.int64)
-
-
-def _factors(true: NDArray[np.float64], shown: NDArray[np.float64]) -> tuple[float, float]:
-    """The smallest and the largest factor by which weights were multiplied, a little outwards."""
-    factor = shown / true
-    return float(factor.min()) * (1 - 1e-9), float(factor.max()) * (1 + 1e-9)
-
-
-def _readings(
-    true: NDArray[np.float64], shown: NDArray[np.float64], here: NDArray[np.bool_] | slice = slice(None)
-) -> list[tuple[NDArray[np.float64], tuple[float, float]]]:
-    """Weights that published ones may stand for, with the factors between: those of the source, or of a step, as published.
-
-    Where a sample makes weights, those of the source need not say anything of it: all of them may have been equal.
-    """
-    return [(true, _factors(true[here], shown[here])), (shown, (1 - 1e-9, 1 + 1e-9))]
-
-
-def _one_code(trace: Trace, own: NDArray[np.int64], weight: NDArray[np.int64], key: str) -> NDArray[np.bool_]:
+def _one_code(trace: Trace, own: Ints, weight: Ints, key: str) -> Mask:
     """Records whose weight occurs with one true code of the key."""
     codes = trace.original.encoded(key).codes.astype(np.int64)
     true = np.where(own >= 0, codes[own], -1)
@@ -344,7 +295,13 @@ def _one_code(trace: Trace, own: NDArray[np.int64], weight: NDArray[np.int64], k
     return np.asarray((low == high)[weight] & (true >= 0))
 
 
-def coarser(trace: Trace, masked: Microdata, key: str) -> NDArray[np.bool_]:
+def _all_of_code(original: Microdata, own: Ints, weight: Ints, key: str) -> Mask:
+    """Records with a weight that all published people of their true code have, and nobody else if it has one code."""
+    codes = np.where(own >= 0, original.encoded(key).codes.astype(np.int64)[own], -1)
+    return np.asarray((codes >= 0) & (np.bincount(codes + 1)[codes + 1] == np.bincount(weight)[weight]))
+
+
+def coarser(trace: Trace, masked: Microdata, key: str) -> Mask:
     """Records that do not show the key as finely as it is: dropped, blank, or one code for several."""
     if key not in masked.schema:
         return np.ones(masked.n_records, dtype=bool)
@@ -359,14 +316,24 @@ def coarser(trace: Trace, masked: Microdata, key: str) -> NDArray[np.bool_]:
     return np.asarray((shown < 0) | many[shown])
 
 
-def _share(original: Microdata, own: NDArray[np.int64], key: str) -> NDArray[np.float64]:
+def _share(original: Microdata, own: Ints, key: str) -> Floats:
     """For each published record the share of those who truly have its true code; 1 where there is no code."""
     codes = np.where(own >= 0, original.encoded(key).codes.astype(np.int64)[own], -1)
     counts = np.bincount(codes[codes >= 0], minlength=int(codes.max(initial=0)) + 1)
     return np.where(codes >= 0, counts[codes] / max(codes.size, 1), 1.0)
 
 
-def _another_code(trace: Trace, masked: Microdata, own: NDArray[np.int64], key: str) -> NDArray[np.bool_]:
+def _share_of_shown(view: _View, key: str) -> Floats:
+    """For each published record the share of its true code among those who show the same code; 0 where the key is gone."""
+    if key not in view.masked.schema:
+        return np.zeros(view.own.size)
+    true = np.where(view.own >= 0, view.original.encoded(key).codes.astype(np.int64)[view.own], -1)
+    published = view.masked.encoded(key).codes.astype(np.int64)
+    pair, n_pairs = group_columns([published + 1, true + 1], [int(published.max()) + 2, int(true.max()) + 2])
+    return np.asarray(np.bincount(pair, minlength=n_pairs)[pair] / np.bincount(published + 1)[published + 1])
+
+
+def _another_code(trace: Trace, masked: Microdata, own: Ints, key: str) -> Mask:
     """Records of which chance has changed the key."""
     if key not in masked.schema or key not in trace.covers or not trace.covers[key].changed:
         return np.zeros(masked.n_records, dtype=bool)
