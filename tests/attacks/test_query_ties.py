@@ -79,7 +79,8 @@ def test_a_tie_with_a_response_of_an_earlier_opening_counts(tmp_path: Path, mode
     first = opened(tmp_path / "l.ledger", data, filters=filters, responses=("x",), mode=mode)
     assert hasattr(first.ask("SELECT SUM(x) FROM data", user="ann"), "rows")
     first.close()
-    second = opened(tmp_path / "l.ledger", data, filters=filters, responses=("y",), mode=mode)
+    for_all: dict[str, Any] = {"simulatable": {"ties": "all"}}
+    second = opened(tmp_path / "l.ledger", data, filters=filters, responses=("y",), mode=mode, options=for_all)
     assert not hasattr(second.ask("SELECT SUM(y) FROM data WHERE group = 'a'", user="ann"), "rows")
     assert hasattr(second.ask("SELECT SUM(y) FROM data", user="ann"), "rows")
 

@@ -58,7 +58,7 @@ from reticent.queries.written import written_name
 
 EVERYBODY = "*"
 STREAMS = "streams"
-SNAPSHOT_FORMAT = 9
+SNAPSHOT_FORMAT = 10
 WORTH_STORING = 200
 
 

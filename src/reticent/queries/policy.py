@@ -23,6 +23,8 @@ MAX_TEXT = 20_000
 MOST_TEXT = 1_000_000
 MAX_NESTING = 20
 OWNER = "policy"
+TIED_FOR_SOME = "some"
+"""The ties of the mode `simulatable` that any part of the records may follow, and others not."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +89,11 @@ class SimulatableOptions(Parameters):
 
     called: ClassVar[str] = f"{OWNER}: options simulatable"
     ties: str = field(
-        default="all",
+        default=TIED_FOR_SOME,
         metadata={
-            "choices": ("all", "declared"),
-            "help": "all responses count as tied, or only those that `tied` lists",
+            "choices": (TIED_FOR_SOME, "all", "declared"),
+            "help": "all responses count as tied, by an equation that some records follow or by one that all do; or only those "
+            "that `tied` lists, for all records",
         },
     )
 
@@ -165,10 +168,15 @@ class Policy(Parameters):
         check_mode(self)
 
     @property
+    def ties(self) -> str:
+        """What ties responses in the mode `simulatable`."""
+        options = self.options.get("simulatable", {})
+        return build(SimulatableOptions, options, owner=f"{OWNER}: options simulatable").ties
+
+    @property
     def ties_without_values(self) -> tuple[tuple[str, ...], ...]:
         """The ties of the mode `simulatable`: found ones would depend on values, so none means all responses."""
-        options = build(SimulatableOptions, self.options.get("simulatable", {}), owner=f"{OWNER}: options simulatable")
-        return self.tied if options.ties == "declared" else (*self.tied, self.responses)
+        return self.tied if self.ties == "declared" else (*self.tied, self.responses)
 
     def check(self, schema: Schema) -> None:
         """Refuse a policy that does not fit the schema."""

@@ -56,8 +56,9 @@ SIMULATABLE = ModeGuarantee(
     "refusal, from all answers to all users together.",
     (
         "Few respondents: no combination of answers, with any factors, rests on fewer respondents than the minimum, so that "
-        "(with a minimum of 3 or more) nobody among them computes another, whatever equations the responses of all records "
-        'follow (with `ties = "declared"`: those that the policy names), and whichever records of a respondent have one value.',
+        "(with a minimum of 3 or more) nobody among them computes another, whatever equation ties responses for all records, or "
+        'for some and not for the others (with `ties = "all"`: for all; with `ties = "declared"`: those that the policy names, '
+        "for all), and whichever records of a respondent have one value.",
         "Refusals: a refusal or an error depends only on which records the queries so far select, never on a response's value, "
         "however large, small or fine it is. Ratios, correlations and regressions are not answered.",
         "Whole values: what they spell out is counted in bits, each value that the declared bounds allow equally likely (without "
@@ -69,6 +70,8 @@ SIMULATABLE = ModeGuarantee(
         "groups whose values are all the same",
         "sums, or sums less others, at their least or greatest",
         "other equations between different records of one respondent, and values that different respondents share",
-        "equations that only some records follow, or that differ between codes (a rate of exchange for each country)",
+        "several equations at once that are chosen so that sums over different records cancel out by both (those of both over "
+        "the same records are judged, whatever the rates)",
+        "responses that are squares, products or other curves of others",
     ),
 )

@@ -17,6 +17,7 @@ from reticent.queries.audit.common import CommonSquares
 from reticent.queries.audit.digits import Digits
 from reticent.queries.audit.guarantees import EXACT, SIMULATABLE
 from reticent.queries.audit.moments import Moments
+from reticent.queries.audit.own_sums import Mark, OwnSums
 from reticent.queries.audit.planes import EquationWatch
 from reticent.queries.audit.products import ProductWatch
 from reticent.queries.audit.ranges import People, Range
@@ -52,6 +53,7 @@ class AuditedMode:
     _digits: dict[str, Digits] = field(default_factory=dict)
     _before: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
     _moments: dict[str, Moments | None] = field(default_factory=dict)
+    _own_before: dict[tuple[str, ...], Mark] = field(default_factory=dict)
 
     name: ClassVar[str] = "exact"
     by_value: ClassVar[bool] = True
@@ -99,7 +101,9 @@ class AuditedMode:
             parts = pieces(request.query.statistics[s], self.setting.universe, request.cells[c].records)
             parts = (*parts, *self._as_before(request.query.statistics[s], parts))
             for piece in parts:
-                self._auditor(piece).replay(piece.row(self.setting.universe), request.release)
+                row = piece.row(self.setting.universe)
+                self._auditor(piece).replay(row, request.release)
+                self._own.take(piece, request.query.statistics[s], row)
             found.update(map(_system, parts))
             if any(p >= len(parts) for place in remember.get("rows", ()) if place[:2] == [c, s] for p in place[2:]):
                 raise _ties_gone(request.release)
@@ -111,12 +115,14 @@ class AuditedMode:
     def undo(self) -> None:
         """Take back what the last decision released: it was not given out."""
         self._take_back(self._before)
+        self._own.back_to(self._own_before)
 
     def _settle(self) -> None:
         """What was released so far is final; what is released from here on can be taken back."""
         for auditor in self._auditors.values():
             auditor.forget_undo()
         self._before = {key: auditor.mark() for key, auditor in self._auditors.items()}
+        self._own_before = self._own.mark()
 
     def rank(self) -> int:
         """Number of independent rows released, over all responses."""
@@ -128,7 +134,7 @@ class AuditedMode:
         arrays = {
             f"{number}:{name}": array
             for number, key in enumerate(keys)
-            for name, array in self._auditors[key].state().items()
+            for name, array in {**self._auditors[key].state(), **self._own.state(key)}.items()
         }
         return [list(key) for key in keys], arrays
 
@@ -139,6 +145,7 @@ class AuditedMode:
             auditor = self._make(tuple(key))
             auditor.restore(mine)
             self._auditors[tuple(key)] = auditor
+            self._own.restore(tuple(key), mine)
         self._settle()
 
     def _release(
@@ -148,7 +155,7 @@ class AuditedMode:
         try:
             own = pieces(statistic, self.setting.universe, records)
             parts = (*own, *self._as_before(statistic, own))
-            marks = {piece.attribute: self._auditor(piece).mark() for piece in parts}
+            marks, own_marks = {piece.attribute: self._auditor(piece).mark() for piece in parts}, self._own.mark()
             with np.errstate(all="ignore"):
                 reason = self._own_rules(statistic, records, own)
                 value = None if reason else evaluate(statistic, self.setting.universe, records)
@@ -160,12 +167,16 @@ class AuditedMode:
             for piece, row in zip(parts, rows):
                 reason = self._by_values(piece, row)
                 verdict = Ruling(False, reason=reason) if reason else self._auditor(piece).release(row, release)
+                if verdict.allowed and not self._own.take(piece, statistic, row) and verdict.implied:
+                    verdict = Ruling(False, reason=StaffReason("tied for some", _system(piece)))
                 if not verdict.allowed:
                     self._take_back(marks)
+                    self._own.back_to(own_marks)
                     return verdict.reason or StaffReason("audit")
             reason = self._with_squares({piece.attribute[0] for piece in parts})
             if reason is not None:
                 self._take_back(marks)
+                self._own.back_to(own_marks)
                 return reason
         except ParameterError as err:
             return StaffReason("not auditable", str(err))
@@ -197,6 +208,10 @@ class AuditedMode:
             if reason is not None:
                 return reason
         return None
+
+    @cached_property
+    def _own(self) -> OwnSums:
+        return OwnSums(self.setting, self._auditor_of)
 
     @cached_property
     def _shared(self) -> SharedWatch:
