@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -34,7 +35,7 @@ from reticent.data.published_table import EMPTY, HIDDEN, PublishedTable
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
 from reticent.io.published import read_published_table
-from reticent.jobs.protect_table import protect_table
+from reticent.jobs.protect_table import ProtectedTable, protect_table
 from reticent.jobs.release import release_plan
 from reticent.tables.rules import PPercent, Threshold
 
@@ -95,10 +96,16 @@ def drawn(family: str, number: int) -> tuple[int, tuple[Codes, Codes], list[tupl
     return n, codings, [(*one, int(t)) for one, t in zip(people, turnover, strict=True)], number % 2 == 1
 
 
-def published(
-    family: str, n: int, codings: tuple[Codes, Codes], people: Sequence[tuple[int, int, int]], *, crossed: bool
-) -> tuple[PublishedTable, ...]:
-    """The two tables of a case."""
+def protected(
+    family: str,
+    n: int,
+    codings: tuple[Codes, Codes],
+    people: Sequence[tuple[int, int, int]],
+    *,
+    crossed: bool,
+    **options: Any,
+) -> ProtectedTable:
+    """The two tables of a case, protected."""
     response = "t" if family.endswith("-sums") else None
     names = [[next((c for c, kinds in own.items() if kind in kinds), None) for kind in range(n)] for own in codings]
     columns = {
@@ -127,7 +134,14 @@ def published(
             )
         specs.append(TableSpec((dimension, DimensionSpec("sex")) if crossed else (dimension,), response=response))
     rules = (PPercent(15), Threshold(3, protection=20)) if response else (Threshold(3, protection=20),)
-    return protect_table(data, specs, rules=rules, time_limit=60).published
+    return protect_table(data, specs, rules=rules, time_limit=60, **options)
+
+
+def published(
+    family: str, n: int, codings: tuple[Codes, Codes], people: Sequence[tuple[int, int, int]], *, crossed: bool
+) -> tuple[PublishedTable, ...]:
+    """The two tables of a case."""
+    return protected(family, n, codings, people, crossed=crossed).published
 
 
 def released(family: str, codings: tuple[Codes, Codes], people: Sequence[tuple[int, int, int]]) -> list[PublishedTable]:

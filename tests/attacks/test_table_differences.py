@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from attacks.difference_families import attacked
+from attacks.difference_families import attacked, drawn, protected
+from attacks.insider_difference_families import attacked as attacked_inside
 from reticent.base.errors import NotProtectedError
 from reticent.data.microdata import Microdata
 from reticent.data.published_table import HIDDEN
@@ -19,6 +20,7 @@ from reticent.jobs.release import release_plan
 from reticent.tables.methods import PrimaryOnly
 from reticent.tables.request import Attacker
 from reticent.tables.rules import PPercent, Threshold
+from reticent.tables.suppression.heuristic import Heuristic
 
 BROKEN = {
     "ages": (3,), "flags": (7,), "missing": (21,), "bands": (8,), "ages-sums": (18,), "missing-sums": (37,),
@@ -32,6 +34,32 @@ def test_unsafe_differences_of_linked_tables_are_not_known(family: str, number: 
     found = attacked(family, number)
     assert found["unsafe"] > 0
     assert found["exactly"] == 0
+
+
+BROKEN_INSIDE = {
+    "groups": (17,), "flags": (31, 33), "missing": (45,), "ages-sums": (17,), "groups-sums": (43,), "flags-sums": (39, 49),
+    "missing-sums": (11, 19),
+}  # fmt: skip
+"""Cases in which somebody who is alone in a cell or a difference worked an unsafe difference out."""
+
+
+@pytest.mark.parametrize(("family", "number"), [(family, n) for family, own in BROKEN_INSIDE.items() for n in own])
+def test_sole_respondents_of_a_cell_do_not_find_unsafe_differences(family: str, number: int) -> None:
+    found = attacked_inside(family, number)
+    assert found["unsafe"] > 0
+    assert found["exactly"] == 0
+
+
+def test_a_difference_that_a_sole_respondent_of_a_cell_finds_is_not_held() -> None:
+    n, codings, drawn_people, crossed = drawn("flags-sums", 39)
+    run = protected(
+        "flags-sums", n, codings, drawn_people, crossed=crossed, method=Heuristic(singletons=False), accept_exposed=True
+    )
+    assert run.state == run.inside.state == "not held"
+    assert run.exposed
+    assert "unsafe differences of cells exactly" in run.inside.sentence()
+    with pytest.raises(NotProtectedError, match=" less "):
+        run.require()
 
 
 @pytest.mark.parametrize("family", ["ledger", "ledger-versions"])

@@ -69,6 +69,7 @@ def test_a_holding_came_within_a_third_of_a_per_cent_and_is_kept_out(method: str
     assert result.inside.state == "held"
     assert result.summary()["inside"] | {"attacked": 0} == {
         "asked": "protect", "state": "held", "cells": 0, "coalition": 1, "attacked": 0, "left_out": 0, "found": [],
+            "differences": 0,
     }  # fmt: skip
 
 

@@ -64,6 +64,27 @@ class Joint:
         start = sum(part.n_cells for part in self.parts[:number])
         return slice(start, start + self.parts[number].n_cells)
 
+    def behind(self, cell: int) -> tuple[int, ...]:
+        """The cells that leave a difference, those that are taken away last; none where it is a cell."""
+        if cell < self.n_cells:
+            return ()
+        relations = self.whole.problem.relations
+        start, rows, _ = relations.by_cell
+        cells, coefs = relations.row(int(rows[start[cell]]))
+        return tuple(int(cells[at]) for at in np.argsort(-coefs, kind="stable") if cells[at] != cell)
+
+    def name_of(self, cell: int) -> str:
+        """A cell, or an unsafe difference of cells, in words."""
+        name = self.whole.system.table.name_of
+        if cell not in self.whole.problem.rests:
+            return name(cell)
+        relations = self.whole.problem.relations
+        start, rows, _ = relations.by_cell
+        factor = dict(zip(*(own.tolist() for own in relations.row(int(rows[start[cell]]))), strict=True))
+        signs = [("and", "less")[factor[own] < 0] for own in self.behind(cell)]
+        words = [f"{sign} {name(own)}" for sign, own in zip(signs, self.behind(cell), strict=True)]
+        return " ".join(words).removeprefix("and ")
+
 
 def join(parts: Sequence[Judged], rows: TieRows) -> Joint:
     """One problem of several responses and the relations between them."""
@@ -101,6 +122,7 @@ def _problem(parts: tuple[Judged, ...], system: System, rows: TieRows, extra: in
         ends = sum(c * (high[cell] if c > 0 else low[cell]) for cell, c in zip(cells[:-1], coefs[:-1], strict=True))
         high[n + at] = min(high[n + at], max(ends, rows.values[at]))
     whole = np.concatenate([_whole(parts, rows), np.zeros(extra, dtype=bool)])
+    who = sole_respondents(members, rows, extra)
     return SuppressionProblem(
         values,
         stacked("cost", 0.0),
@@ -112,11 +134,11 @@ def _problem(parts: tuple[Judged, ...], system: System, rows: TieRows, extra: in
         status.astype(np.int8),
         system.relations,
         None if any(p.counts is None for p in problems) else system.table.respondents.counts,
-        sole_respondents(members, rows, extra),
+        who,
         bool(whole.all()),
         whole if whole.any() and not whole.all() else None,
         judge=JointSums(tuple(p.judge for p in problems), tuple(starts_of([part.system for part in parts]).tolist())),
-        partners=partners_together(members),
+        partners=partners_together(members, rows, who),
         window=_window(problems, extra),
         hides_empty=any(problem.hides_empty for problem in problems),
         rests=frozenset(rests),

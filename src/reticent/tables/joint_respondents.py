@@ -33,7 +33,22 @@ def sole_respondents(parts: Sequence[Part], rows: TieRows, extra: int) -> Ints |
             free += problem.n_cells
         found.append(who)
     joint = _with_names(np.concatenate(found), parts)
-    return np.concatenate((joint, _of_differences(joint, parts, rows, extra)))
+    of_differences = _of_differences(joint, parts, rows, extra)
+    for at, few in _left(joint, parts, rows).items() if extra else ():
+        of_differences[at] = few[0] if len(few) == 1 else -1
+    return np.concatenate((joint, of_differences))
+
+
+def _left(joint: Ints, parts: Sequence[Part], rows: TieRows) -> dict[int, list[int]]:
+    """The few respondents of each difference by the names that they have as sole respondents of a cell."""
+    unheard = int(joint.max(initial=-1)) + 1  # of who has no cell, and a response that knows nobody by name
+    return {
+        at: [
+            int(joint[cell]) if cell >= 0 else number + (0 if parts[response][1].respondent is not None else unheard)
+            for number, cell in few
+        ]
+        for at, (response, few) in rows.few.items()
+    }
 
 
 def _with_names(who: Ints, parts: Sequence[Part]) -> Ints:
@@ -76,16 +91,22 @@ def _of_differences(who: Ints, parts: Sequence[Part], rows: TieRows, extra: int)
     return found
 
 
-def partners_together(parts: Sequence[Part]) -> dict[int, frozenset[int]]:
-    """The respondents of cells that have a few; where a response has no names, those of another with as many of them."""
+def partners_together(parts: Sequence[Part], rows: TieRows, who: Ints | None) -> dict[int, frozenset[int]]:
+    """The respondents of cells that have a few; where a response has no names, those of another with as many of them.
+
+    With the respondents of differences, by the names that those `who` are alone in a cell have.
+    """
     _, _, number = same_codes([system for system, _ in parts])
     starts = starts_of([system for system, _ in parts]).tolist()
-    found = {start + cell: who for (_, problem), start in zip(parts, starts) for cell, who in problem.partners.items()}
-    by_codes = {(int(number[cell]), len(who)): who for cell, who in found.items()}
+    found = {start + cell: own for (_, problem), start in zip(parts, starts) for cell, own in problem.partners.items()}
+    by_codes = {(int(number[cell]), len(own)): own for cell, own in found.items()}
     for (_, problem), start in zip(parts, starts):
         counts = () if problem.respondent is not None or problem.counts is None else problem.counts[: problem.n_own]
         for cell, count in enumerate(counts, start=start):
-            who = by_codes.get((int(number[cell]), int(count)))
-            if who is not None:
-                found.setdefault(cell, who)
+            own = by_codes.get((int(number[cell]), int(count)))
+            if own is not None:
+                found.setdefault(cell, own)
+    n = int(starts_of([system for system, _ in parts])[-1])
+    if who is not None and len(who) > n:
+        found |= {n + at: frozenset(own) for at, own in _left(who[:n], parts, rows).items() if len(own) > 1}
     return found

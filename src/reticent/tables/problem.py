@@ -90,7 +90,7 @@ class SuppressionProblem:
     closely than its levels. `partners` are the respondents of cells that have a few: if these join, they know the cell.
     `published` has what earlier releases show of each cell after noise, `window` the least and the largest value that a method
     that changes values may publish beside them. With `hides_empty` cells without respondents may be among the hidden ones.
-    `rests` are differences of cells that must not be known to the public.
+    `rests` are differences of cells that must not be known.
     """
 
     values: Floats
@@ -190,9 +190,9 @@ class SuppressionProblem:
 
     @cached_property
     def guarded(self) -> Mask:
-        """Primaries that are cells of a table: respondents are kept from these."""
+        """Primaries that respondents are kept from: cells of a table, and differences of cells."""
         own = self.primary.copy()
-        own[[*range(self.n_own, self.n_cells), *self.rests]] = False
+        own[self.n_own :] = False
         return own
 
     @cached_property

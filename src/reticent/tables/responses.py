@@ -25,6 +25,7 @@ from reticent.tables.rests import with_rests
 from reticent.tabulation.code_columns import CodeColumns
 from reticent.tabulation.codings import Coding, Row, codings_of, rows_within
 from reticent.tabulation.coinciding import coinciding
+from reticent.tabulation.joint import Left
 from reticent.tabulation.linked import System
 from reticent.tabulation.responses import lacking, name_of_response, ties_in_cells, ties_in_records
 from reticent.tabulation.tied_responses import Tie
@@ -49,8 +50,8 @@ class ResponseTables:
     memory: Mapping[int, Memory] = field(default_factory=dict)
     limits: tuple[Row, ...] = ()
     """Sums of cells that are not below 0, because some codes lie within others."""
-    rests: tuple[bool, ...] = ()
-    """Of which of them those who are left are unsafe by the rules."""
+    rests: tuple[Left, ...] = ()
+    """Who is left of each of them."""
 
     @property
     def published(self) -> list[int]:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who is left of cells when others that lie within them are taken away: a difference of published cells is judged as a cell.
 
-Ages 15 to 65 in one table and 15 to 64 in another publish those who are 65, though no table has them.
+Ages 15 to 65 in one table and 15 to 64 in another publish those who are 65, though no table has them. Who is alone in what
+is left knows it, like a sole respondent of a cell.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,31 +13,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.base import clock
-from reticent.base.arrays import Ints
+from reticent.base.arrays import Ints, Mask
 from reticent.data.cells import CellStatus
 from reticent.data.hierarchy import TOTAL, Hierarchy
 from reticent.data.microdata import Microdata
 from reticent.data.table import DimensionSpec, Table, TableSpec
 from reticent.kernels.grouping import group_columns
+from reticent.tables.inputs import MAX_COALITION
 from reticent.tables.make import fit_to_rules
 from reticent.tables.protection import judge_cells
 from reticent.tables.request import WantedTable
 from reticent.tables.rules import Rule
 from reticent.tabulation.codings import Row
 from reticent.tabulation.dimensions import build_dimension
+from reticent.tabulation.joint import Left
 from reticent.tabulation.linked import System
-from reticent.tabulation.tabulate import tabulate
+from reticent.tabulation.tabulate import respondents_of, tabulate
 
 MOST_RECORDS = 1_000_000
 """Rests are judged, the smallest first, until they have so many records together."""
 MOST_KEPT = 200_000_000
 """So many marks of who is in a cell are kept at once."""
+NOBODY = Left()
 
 
 def with_rests(
     wanted: Sequence[WantedTable], system: System, limits: Sequence[Row]
-) -> tuple[tuple[Row, ...], tuple[bool, ...]]:
-    """What cells leave of others, and of which of it the people that are left are unsafe by the rules.
+) -> tuple[tuple[Row, ...], tuple[Left, ...]]:
+    """What cells leave of others, and who is left: whether they are unsafe by the rules, and who they are if they are few.
 
     Where several cells are taken away, so may be one of them, or all but one: of these the unsafe ones are added. Only records
     in memory say who is left.
@@ -45,9 +49,9 @@ def with_rests(
         return (), ()
     more = [row for limit in limits for row in _fewer(limit)]
     rows = list({(tuple(cells), tuple(factors)): (cells, factors) for cells, factors in (*limits, *more)}.values())
-    unsafe = _unsafe(wanted, system, rows)
-    chosen = [at for at in range(len(rows)) if at < len(limits) or at in unsafe]
-    return tuple(rows[at] for at in chosen), tuple(at in unsafe for at in chosen)
+    left = _left(wanted, system, rows)
+    chosen = [at for at in range(len(rows)) if at < len(limits) or left.get(at, NOBODY).unsafe]
+    return tuple(rows[at] for at in chosen), tuple(left.get(at, NOBODY) for at in chosen)
 
 
 def _fewer(row: Row) -> list[Row]:
@@ -61,16 +65,34 @@ def _fewer(row: Row) -> list[Row]:
     return [([*whole, *taken], [*([1] * len(whole)), *([-1] * len(taken))]) for taken in sets]
 
 
-def _unsafe(wanted: Sequence[WantedTable], system: System, rows: Sequence[Row]) -> set[int]:
-    """The numbers of those rows that leave people who are unsafe by the rules, as if they were a cell."""
+def _left(wanted: Sequence[WantedTable], system: System, rows: Sequence[Row]) -> dict[int, Left]:
+    """Who is left of rows, by their numbers: they are unsafe by the rules where a cell of them would be."""
     data, spec = wanted[0].records, wanted[0].source
     rules = tuple(dict.fromkeys(rule for one in wanted for rule in one.rules))
     members = _Members.of(wanted, system)
     if members is None or not rules or not isinstance(data, Microdata) or not isinstance(spec, TableSpec):
-        return set()
+        return {}
     left = members.left(rows)
     sizes = {at: int(members.counts[own].sum()) for at, own in left.items()}
-    return unsafe_groups(data, spec, rules, {at: members.records(left[at]) for at in smallest(sizes)})
+    groups = {at: members.records(left[at]) for at in smallest(sizes)}
+    unsafe = unsafe_groups(data, spec, rules, groups)
+    few = _few(data, spec, groups)
+    by_name = data.entity() is not None or spec.response is not None  # else only cells tell who is who
+    cells = {} if by_name else members.alone(sorted({one for own in few.values() for one in own}))
+    return {at: Left(at in unsafe, tuple((one, cells.get(one, -1)) for one in few.get(at, ()))) for at in groups}
+
+
+def _few(data: Microdata, spec: TableSpec, groups: Mapping[int, Ints]) -> dict[int, tuple[int, ...]]:
+    """The respondents of groups of records that have so few that they may join, if they have a value at all."""
+    respondents = respondents_of(data)
+    there = None if spec.response is None else ~np.isnan(data.numbers((spec.response,))[:, 0])
+    found = {}
+    for at, own in groups.items():
+        records = own if there is None else own[there[own]]
+        who = np.unique(records if respondents is None else respondents[records])
+        if 0 < len(who) <= MAX_COALITION:
+            found[at] = tuple(who.tolist())
+    return found
 
 
 def smallest(sizes: Mapping[int, int]) -> list[int]:
@@ -152,6 +174,31 @@ class _Members:
         """The records that have one of some combinations of codes."""
         starts = np.cumsum(self.counts) - self.counts
         return np.concatenate([self.in_order[starts[own] : starts[own] + self.counts[own]] for own in chosen.tolist()])
+
+    def alone(self, records: Sequence[int]) -> dict[int, int]:
+        """Which of these records have a cell for themselves, with one such cell each."""
+        combination = np.empty(len(self.in_order), dtype=np.int64)
+        combination[self.in_order] = np.repeat(np.arange(len(self.counts)), self.counts)
+        single = [np.flatnonzero(table.respondents.counts == 1) for table in self.system.parts]
+        found: dict[int, int] = {}
+        for record in records:
+            clock.check()
+            for part, own in enumerate(single):
+                cells = own[self._has(part, own, int(combination[record]))]
+                if len(cells):
+                    found[record] = int(self.system.members[part][cells[0]])
+                    break
+        return found
+
+    def _has(self, part: int, cells: Ints, combination: int) -> Mask:
+        """Which of some cells of a table have a combination of codes."""
+        table = self.system.parts[part]
+        found = np.ones(len(cells), dtype=bool)
+        for place, dimension in enumerate(table.dimensions):
+            start, above = dimension.ancestors
+            node = int(self.nodes[part][place][combination])
+            found &= np.isin(table.codes[cells, place], [0, *above[start[node] : start[node + 1]].tolist()])
+        return found
 
     def _inside(self, part: int, at: int) -> NDArray[np.int8]:
         """1 for each combination of codes that a cell of a table has."""

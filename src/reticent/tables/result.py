@@ -107,17 +107,13 @@ class ProtectedTable:
 
     @property
     def _subtracted(self) -> set[int]:
-        """Cells of this response that leave an unsafe rest which everybody knows."""
+        """Cells of this response that leave an unsafe rest which everybody knows, or a sole respondent of a cell finds."""
         whole = self.whole
         if whole is None or whole.joint is None:
             return set()
-        span, relations = whole.joint.span(self.number), whole.problem.relations
-        start, rows, _ = relations.by_cell
-        rests = [int(cell) for cell in whole.audit.exposed_cells if cell >= whole.joint.n_cells]
-        behind = {
-            int(cell) for rest in rests for row in rows[start[rest] : start[rest + 1]] for cell in relations.row(row)[0]
-        }
-        return set(_within(sorted(behind), span))
+        rests = {int(cell) for cell in whole.audit.exposed_cells} | whole._lost_inside
+        behind = {cell for rest in rests for cell in whole.joint.behind(rest)}
+        return set(_within(sorted(behind), whole.joint.span(self.number)))
 
     @property
     def _lost_inside(self) -> set[int]:
@@ -142,13 +138,17 @@ class ProtectedTable:
         if not exposed:
             whole.require_judged("nothing was written", "say accept_exposed = true")
             return
-        named = ", ".join(whole.table.name_of(cell) for cell in exposed[:3])
+        named = ", ".join(whole.name_of(cell) for cell in exposed[:3])
         more = f" and {len(exposed) - 3} more" if len(exposed) > 3 else ""
         raise NotProtectedError(
             f"table: the attacker recovers {counted(len(exposed), 'cell')} too closely ({named}{more}), so nothing was written. "
             "Choose a method that protects them, or say accept_exposed = true.",
             exposed=len(exposed),
         )
+
+    def name_of(self, cell: int) -> str:
+        """A cell, or a difference of cells, in words."""
+        return self.table.name_of(cell) if self.joint is None else self.joint.name_of(cell)
 
     def require_judged(self, consequence: str, way_out: str) -> None:
         """Raise if something that the published table tells was not attacked."""
@@ -342,7 +342,7 @@ class ProtectedTable:
             "coalition": found.coalition,
         }
         facts |= {"attacked": found.attacked}
-        return {**facts, "left_out": found.left_out, "found": rows}
+        return {**facts, "left_out": found.left_out, "found": rows, "differences": found.differences}
 
     def _repr_html_(self) -> str:
         """Numbers of cells only: a notebook is a file that travels."""
@@ -368,7 +368,8 @@ def response_part(whole: ProtectedTable, joint: Joint, number: int) -> Protected
         for item in whole.inside.findings
         if span.start <= item.cell < span.stop
     ]
-    inside = replace(whole.inside, findings=tuple(moved))
+    differences = sum(bool(_within(joint.behind(cell), span)) for cell in whole._lost_inside)
+    inside = replace(whole.inside, findings=tuple(moved), differences=differences)
     shown = tuple(at - first for at in whole.published_numbers if at in mine)
     return ProtectedTable(
         one.system, one.knowledge, one.problem, outcome_of(whole.outcome, joint, number),

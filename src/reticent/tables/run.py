@@ -338,7 +338,7 @@ def _searched(
             left = max(_LEAST_SHARE * request.time_limit, request.time_limit - (clock.peek() - started))
             return _outcome(request, case, progress, {**options, "time_limit": left}), case
     except InfeasibleError as err:
-        raise err.named(judged.system.table.name_of) from None
+        raise err.named(judged.system.table.name_of if case.joint is None else case.joint.name_of) from None
 
 
 def _each_alone(case: _Case, outcome: Outcome, found: Audit, method: str) -> Audit:

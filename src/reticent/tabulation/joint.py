@@ -6,8 +6,9 @@ further cell each that makes up the difference: it is never published, and what 
 """
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,16 @@ WITHIN = "codes within others"
 Limit = tuple[Sequence[int], Sequence[int]]
 
 
+class Left(NamedTuple):
+    """Who is left of a limit: whether the rules call them unsafe, and who they are where they are few.
+
+    Each has a number, and a cell of the same response that it has for itself (−1: none).
+    """
+
+    unsafe: bool = False
+    who: tuple[tuple[int, int], ...] = ()
+
+
 def response_name(table: Table) -> str:
     """The name of what a table adds up."""
     return table.response or "count"
@@ -37,7 +48,8 @@ class TieRows:
     Difference d is in row `difference_row[d]` as joint cell `n_cells + d`, has the value `values[d]` and lies between
     `lower[d]` and `upper[d]`; `like[d]` is a cell of the same records, and `names[d]` the relation in words. Of the last
     `of_codes` differences `like[d]` has some of the records only: they are between codes of one response. The `unsafe` ones
-    must not be known.
+    must not be known. `few` has who is in a difference where they are few: the number of their response, and each of them by a
+    number of that response and a joint cell that it has for itself (−1: none).
     """
 
     rows: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
@@ -49,6 +61,7 @@ class TieRows:
     exact: tuple[bool, ...]
     of_codes: int = 0
     unsafe: frozenset[int] = frozenset()
+    few: Mapping[int, tuple[int, tuple[tuple[int, int], ...]]] = field(default_factory=dict)
 
 
 def starts_of(systems: Sequence[System]) -> Ints:
@@ -95,9 +108,9 @@ def tie_rows(systems: Sequence[System], ties: Sequence[Tie]) -> TieRows:
 
 
 def with_limits(
-    rows: TieRows, systems: Sequence[System], limits: Sequence[Sequence[Limit]], unsafe: Sequence[Sequence[bool]] = ()
+    rows: TieRows, systems: Sequence[System], limits: Sequence[Sequence[Limit]], left: Sequence[Sequence[Left]] = ()
 ) -> TieRows:
-    """The rows with those of each response whose cells add up to a number that is not below 0, some of them `unsafe`."""
+    """The rows with those of each response whose cells add up to a number that is not below 0, and who is `left` of each."""
     starts = starts_of(systems).tolist()
     values = np.concatenate([one.table.values for one in systems])
     found = [
@@ -105,19 +118,25 @@ def with_limits(
         for start, own in zip(starts, limits, strict=False)
         for cells, coefs in own
     ]
-    left = np.array([float(values[list(cells)] @ np.array(coefs)) for cells, coefs in found])
+    rest = np.array([float(values[list(cells)] @ np.array(coefs)) for cells, coefs in found])
     before, n = len(rows.values), len(found)
+    everybody = [(number, one) for number, own in enumerate(left) for one in own]
     more = tuple(((*cells, starts[-1] + before + at), (*coefs, -1)) for at, (cells, coefs) in enumerate(found))
     return TieRows(
         (*rows.rows, *more),
-        np.concatenate((rows.values, left)),
-        np.concatenate((rows.lower, np.minimum(left, 0.0))),
+        np.concatenate((rows.values, rest)),
+        np.concatenate((rows.lower, np.minimum(rest, 0.0))),
         np.concatenate((rows.upper, np.full(n, np.inf))),
         np.concatenate((rows.like, np.array([cells[0] for cells, _ in found], dtype=np.int64))),
         (*rows.names, *([WITHIN] * n)),
         (*rows.exact, *([False] * n)),
         n,
-        frozenset(before + at for at, one in enumerate(one for own in unsafe for one in own) if one),
+        frozenset(before + at for at, (_, one) in enumerate(everybody) if one.unsafe),
+        {
+            before + at: (number, tuple((who, starts[number] + cell if cell >= 0 else -1) for who, cell in one.who))
+            for at, (number, one) in enumerate(everybody)
+            if one.who
+        },
     )
 
 

@@ -62,7 +62,7 @@ def tabulate(data: Microdata, spec: TableSpec, *, progress: Progress = silent) -
     dimensions = tuple(dimension for dimension, _ in built)
     columns = tuple(nodes[data.encoded(dimension.name).codes] for dimension, nodes in built)
     numbers = _numbers(data, spec)
-    respondent = _respondents(data)
+    respondent = respondents_of(data)
     if respondent is not None and numbers.weights is not None:
         _check_equal_weights(respondent, numbers.weights, data)
     units = Units(columns, numbers.values, numbers.weights, respondent)
@@ -199,7 +199,8 @@ def absent_note(name: str, absent: int) -> tuple[str, ...]:
     )
 
 
-def _respondents(data: Microdata) -> Ints | None:
+def respondents_of(data: Microdata) -> Ints | None:
+    """A number for the respondent of each record; None where every record is one of its own."""
     entity = data.entity()
     if entity is None:
         return None

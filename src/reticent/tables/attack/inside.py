@@ -52,7 +52,8 @@ class InsideFinding:
 class InsideAudit:
     """What coalitions of up to `coalition` respondents find: their number, how many were left out, and the findings.
 
-    Where it is not known who the respondents are, or values were exchanged, nothing is `judged`.
+    Where it is not known who the respondents are, or values were exchanged, nothing is `judged`. `differences` has the number of
+    unsafe differences of cells that they find exactly, where these are not among the findings.
     """
 
     coalition: int
@@ -61,6 +62,7 @@ class InsideAudit:
     left_out: int
     findings: tuple[InsideFinding, ...]
     judged: bool = True
+    differences: int = 0
 
     @property
     def cells(self) -> tuple[int, ...]:
@@ -69,8 +71,8 @@ class InsideAudit:
 
     @property
     def state(self) -> str:
-        """`held`, `not held` (some cell is found too closely) or `not judged` (not all who could were able to try)."""
-        if self.findings:
+        """`held`, `not held` (something is found too closely) or `not judged` (not all who could were able to try)."""
+        if self.findings or self.differences:
             return "not held"
         return "held" if self.judged and not self.left_out else "not judged"
 
@@ -83,7 +85,10 @@ class InsideAudit:
             one, closely = ("cell", "its level allows") if n == 1 else ("cells", "their levels allow")
             more = f", {exactly} of them exactly" if exactly and self.levels else ""
             words += f"; they find {n} other unsafe {one} {f'more closely than {closely}' if self.levels else 'exactly'}{more}"
-        elif not self.judged:
+        if self.differences:
+            one = "difference" if self.differences == 1 else "differences"
+            words += f"; they find {self.differences} unsafe {one} of cells exactly"
+        if not self.judged and not self.findings:
             words += "; who they are is not known here"
         if self.left_out:
             words += f"; {self.left_out} of {self.attacked + self.left_out} attackers were not tried"

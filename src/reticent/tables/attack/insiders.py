@@ -2,7 +2,8 @@
 """Respondents as attackers: whoever is the only respondent in a cell knows it, and may so undo the hiding of others.
 
 Random kernel vectors modulo a prime that vanish on what a respondent knows tell what it can work out: what they do not
-move. Respondents who know very many cells, and failures in groups in which bounds matter, are attacked one by one.
+move. Respondents who know very many cells, failures in groups in which bounds matter, and small tables of whole numbers are
+attacked one by one.
 """
 
 from collections.abc import Collection
@@ -24,6 +25,8 @@ from reticent.tables.attack.certify import certify
 from reticent.tables.attack.reduce import Reduced, reduce
 from reticent.tables.problem import SuppressionProblem
 
+WHOLE_NUMBERS = 1_000
+"""Cells up to which respondents who know that values are whole are attacked one by one."""
 _VECTORS = 8  # random movements kept: respondents who know fewer independent movements are settled by algebra
 
 
@@ -49,13 +52,16 @@ def insiders(
     own = np.flatnonzero(hidden & (who >= 0))
     if len(own) == 0 or not problem.guarded.any():
         return []
-    algebra, public = _Algebra(problem, reduce(problem, hidden)), _Public(problem, hidden)
+    # algebra takes small movements, which whole numbers may not allow
+    whole = problem.n_cells <= WHOLE_NUMBERS and bool(problem.whole.any())
+    algebra = None if whole else _Algebra(problem, reduce(problem, hidden))
+    public = _Public(problem, hidden)
     own = own[np.argsort(who[own], kind="stable")]
     names, starts = np.unique(who[own], return_index=True)
     found: list[Insider] = []
     for respondent, known in zip(names.tolist(), np.split(own, starts[1:]), strict=True):
         clock.check()
-        learned = algebra.learned(known, settle=settle)
+        learned = None if algebra is None else algebra.learned(known, settle=settle)
         if learned is None:
             learned = public.learned(known)
         exposed = _by_the_table(problem, known, [c for c in learned if c not in set(known.tolist())])
