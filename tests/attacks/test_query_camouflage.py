@@ -76,6 +76,20 @@ def test_what_is_camouflaged_is_no_filter_of_another_policy(name: str, seed: int
     assert np.abs(np.array(found) / rate - table["pay"].to_numpy()).max() < 1
 
 
+@pytest.mark.parametrize("kind", [Kind.NOMINAL, Kind.ORDINAL])
+@pytest.mark.parametrize("seed", numbers(1, 10))
+def test_what_is_camouflaged_is_no_filter_of_codes_that_spell_it(kind: Kind, seed: int) -> None:
+    """Of codes such as 0, 1, 2, those who are alone in an area had the number of children by which they were found."""
+    kids = np.random.default_rng(seed).integers(0, 6, 200)
+    table = pl.DataFrame({"area": [f"a{i}" for i in range(200)], "code": kids.astype(str), "kids": kids.astype(float)})
+    codes = Variable("code", role=Role.KEY, kind=kind, codes=tuple("012345"))
+    schema = Schema((Variable("area", role=Role.KEY), codes, Variable("kids", **NUMBER)))
+    with pytest.raises(ReticentError, match="'code' is tied to 'kids' by an equation"):
+        database(table, schema, policy_of(mode="camouflage", filters=("area", "code"), responses=("kids",)))
+    other = table.with_columns(pl.Series("code", np.random.default_rng(seed + 100).permutation(kids).astype(str)))
+    database(other, schema, policy_of(mode="camouflage", filters=("area", "code"), responses=("kids",)))
+
+
 def shares_left(table: pl.DataFrame, repeated: tuple[str, ...]) -> list[float]:
     """What the intervals of all records of a respondent leave, in parts of the least width of a cell."""
     policy = policy_of(

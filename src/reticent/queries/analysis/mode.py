@@ -131,6 +131,7 @@ class AnalysisMode:
             "totals of several respondents, which many different universes narrow",
             "an attacker who knows the values of others than the policy lists as `known`",
             "what answers reveal together other than by linear combinations",
+            "who has a value at all: two universes that differ by somebody without one are answered alike",
             "rare differences of responses that are no response themselves, and rare values that products of more than two "
             "responses tell",
             "strata with more than 20 million universes times kinds of respondents, in which only pairs are counted",

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.base.arrays import Ints
+from reticent.base.arrays import Floats, Ints
 from reticent.base.errors import PlanError
 from reticent.data.parameters import build
 from reticent.data.schema import Kind
@@ -26,7 +26,7 @@ from reticent.queries.camouflage.intervals import (
     variance_interval,
 )
 from reticent.queries.camouflage.record import CamouflageOptions, Drawn, Recorded
-from reticent.queries.canonical import RecordSet
+from reticent.queries.canonical import RecordSet, Version
 from reticent.queries.fixed import Whole, exact
 from reticent.queries.guarantee import ModeGuarantee
 from reticent.queries.language import Statistic
@@ -250,19 +250,33 @@ def _check(setting: Setting, options: CamouflageOptions) -> None:
 
 
 def _check_filters(setting: Setting) -> None:
-    """A numeric filter that repeats a response (an amount in another currency) would tell exactly what is camouflaged."""
+    """A filter that repeats a response (an amount in another currency, its codes) would tell exactly what is camouflaged."""
     universe, filters = setting.universe, setting.policy.filters
     hulled = dict.fromkeys((*setting.policy.responses, *(str(record["response"]) for record in setting.recorded)))
     for version in universe.versions:
         schema = version.data.schema
-        numeric = [name for name in filters if schema[name].kind is Kind.NUMERIC]
-        groups = [version.codes[name][version.atom] for name in filters if name not in numeric]
-        for response, name in product(hulled, numeric):
-            if response != name and response in schema and ties_of(version.data.numbers((response, name)), groups):
+        coded = [name for name in filters if schema[name].kind is not Kind.NUMERIC]
+        for response, name in product(hulled, filters):
+            if response == name or response not in schema or (own := _spelled(version, name)) is None:
+                continue
+            groups = [version.codes[other][version.atom] for other in coded if other != name]
+            if ties_of(np.column_stack((version.data.numbers((response,))[:, 0], own)), groups):
                 raise PlanError(
                     f"camouflage: the filter {name!r} is tied to {response!r} by an equation; conditions on it would answer "
                     "exactly about what is camouflaged. Leave it out of the filters."
                 )
+
+
+def _spelled(version: Version, name: str) -> Floats | None:
+    """A filter as numbers, if its values are numbers or its codes spell them."""
+    if version.data.schema[name].kind is Kind.NUMERIC:
+        return version.data.numbers((name,))[:, 0]
+    try:
+        numbers = [float(text) for text in version.levels[name].texts]
+    except ValueError:
+        return None
+    own = np.array([*numbers, np.nan])
+    return np.where(np.isfinite(own), own, np.nan)[version.codes[name][version.atom]]
 
 
 def _check_repeated(setting: Setting, options: CamouflageOptions) -> None:
