@@ -42,8 +42,8 @@ EXACT = ModeGuarantee(
         "response and numeric filters, of more than four variables (responses and numeric filters), of three of more than eight, "
         "of four of more than six, of a product of two responses (or a square) and one of more than eight responses or two of "
         "more than four, or in a data set of several versions",
-        "equations between different records of one respondent, other than that they have one value of one response (the income "
-        "of a household is the sum of what its members earn, or one spouse's income is what the other gives as a partner's)",
+        "equations between different records of one respondent, other than that they have one value of one response or of two "
+        "(the income of a household is the sum of what its members earn), or in a data set of several versions if it is of two",
         "values of several records that some of these lack, where tied responses tell them",
         "values of few kinds that the records of one respondent have in common hardly more often than by chance",
         "values that different respondents share",
