@@ -87,15 +87,36 @@ def planes_in(values: Floats, groups: Groups, n_public: int = 0) -> list[Plane]:
 
     The first columns are public numbers.
     """
-    left = np.flatnonzero(~np.isnan(values).any(axis=1))
+    complete = left = np.flatnonzero(~np.isnan(values).any(axis=1))
     found: list[Plane] = []
     for codes in (np.zeros(len(values), dtype=np.int32), *groups):
         with np.errstate(over="ignore", invalid="ignore"):  # values far away may be as large as any
+            for part in _by_code(codes, complete) if len(left) < len(complete) else ():
+                found, left = _of_a_code(values, part, found, left)
             for part in _by_code(codes, left):
                 found += _one_after_another(values, part)
         follow = np.concatenate([plane.rows for plane in found]) if found else left[:0]
         left = np.setdiff1d(left, follow)
     return [Plane(plane.rows, plane.factors[n_public:]) for plane in found]
+
+
+def _of_a_code(values: Floats, part: Ints, found: list[Plane], left: Ints) -> tuple[list[Plane], Ints]:
+    """The planes and who is left, after those of a code who follow its own plane have left others that are no plane of it.
+
+    Some records lie on both: half of nothing is nothing. They are on that of their code, or they would hide who is not.
+    """
+    own = next(_planes(values[part], part), None)
+    if own is None or any(np.isin(own.rows, plane.rows).all() for plane in found):
+        return found, left
+    out = []
+    for plane in found:
+        here = np.intersect1d(plane.rows, part)
+        taken = here if np.isin(here, own.rows).all() else here[:0]
+        out.append(Plane(np.setdiff1d(plane.rows, taken), plane.factors))
+        own = Plane(np.setdiff1d(own.rows, out[-1].rows), own.factors)
+    if len(own.rows) <= MORE:
+        return found, left
+    return [*(plane for plane in out if len(plane.rows)), own], np.setdiff1d(left, own.rows)
 
 
 def _one_after_another(values: Floats, rows: Ints) -> Iterator[Plane]:

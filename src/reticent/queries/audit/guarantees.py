@@ -40,14 +40,15 @@ EXACT = ModeGuarantee(
         "bits that sums of products of two responses reveal",
         "equations that hold only for most records, if fewer than half follow them of those who have all their responses, of one "
         "response and numeric filters, of more than four variables (responses and numeric filters), of three of more than eight, "
-        "of four of more than six, or in a data set of several versions",
-        "equations between different records of one respondent, other than that they have one value of one response (the income "
-        "of a household is the sum of what its members earn, or one spouse's income is what the other gives as a partner's)",
+        "of four of more than six, of a product of two responses (or a square) and one of more than eight responses or two of "
+        "more than four, or in a data set of several versions",
+        "equations between different records of one respondent, other than that they have one value of one response or of two "
+        "(the income of a household is the sum of what its members earn), or in a data set of several versions if it is of two",
         "values of several records that some of these lack, where tied responses tell them",
         "values of few kinds that the records of one respondent have in common hardly more often than by chance",
         "values that different respondents share",
-        "responses that are products, squares or other curves of others, unless they are so for all records and "
-        "named as `tied`",
+        "responses that are products of three or other curves of others, unless they are so for all records and named as `tied`; "
+        "and what the sum of a response that is a product of two others reveals with plain sums of these alone",
         "lines between two responses that have two values each, and other lines through two points that chance may make",
     ),
 )

@@ -14,6 +14,7 @@ from reticent.queries.audit.auditor import Auditor, BoundStage, Ruling
 from reticent.queries.audit.bins import Bins, bins_of, check_bins
 from reticent.queries.audit.bounds import bound_stage, guessed_stage
 from reticent.queries.audit.common import CommonSquares
+from reticent.queries.audit.crossed import CrossedWatch
 from reticent.queries.audit.digits import Digits
 from reticent.queries.audit.guarantees import EXACT, SIMULATABLE
 from reticent.queries.audit.moments import Moments
@@ -222,6 +223,10 @@ class AuditedMode:
         return EquationWatch(self.setting, self._auditors, self._auditor_of)
 
     @cached_property
+    def _crossed(self) -> CrossedWatch:
+        return CrossedWatch(self.setting, self._auditor_of)
+
+    @cached_property
     def _repeated(self) -> RepeatedWatch:
         return RepeatedWatch(self.setting, self._auditor_of, self.by_value)
 
@@ -235,7 +240,7 @@ class AuditedMode:
             self._auditors[attribute].back_to(mark)
         for key, watch in self._watches.items():
             watch.back_to(self._auditors[key].rank())
-        for kept in (self._shared, self._equations, self._repeated):
+        for kept in (self._shared, self._equations, self._repeated, self._crossed):
             kept.back()
 
     def _own_rules(self, statistic: Statistic, records: RecordSet, parts: tuple[Piece, ...]) -> StaffReason | None:
@@ -350,7 +355,7 @@ class AuditedMode:
                 safe = False
             if not safe:
                 return StaffReason("values", f"{'*'.join(own)}: without common values too few respondents are left")
-        return self._shared.check(key, row) or self._equations.check(key, row)
+        return self._shared.check(key, row) or self._equations.check(key, row) or self._crossed.check(key, row)
 
     def _watch(self, key: tuple[str, ...]) -> ProductWatch:
         if key not in self._watches:

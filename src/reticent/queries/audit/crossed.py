@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values that one record of a respondent has of one response and another record of another: what one spouse earns, and what the
+other gives as a partner's income.
+
+The sum of income over the men of an area less that of partners' incomes over the women is about those who live alone. So equal
+values of such responses in the records of one respondent are one unknown, which the sums of both count, and no combination of
+these sums may rest on too few respondents. The same holds for their squares.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from math import lcm
+
+import numpy as np
+
+from reticent.base.arrays import Ints
+from reticent.kernels.grouping import group_columns
+from reticent.queries.audit.auditor import Auditor
+from reticent.queries.audit.common import Resting, weighted, with_units
+from reticent.queries.audit.repeated import ALIKE, FEWEST_ALIKE, OFTENER
+from reticent.queries.columns import Columns
+from reticent.queries.modes import Setting
+from reticent.queries.refusals import StaffReason
+from reticent.releases.rows import LinearRow, Proposal, Undecided
+from reticent.releases.rowspace import RowSpace
+
+MOST_PAIRS = 1_000_000
+Key = tuple[str, ...]
+
+
+@dataclass
+class Crossed:
+    """The sums of some responses over columns of unknowns that these have in the same places.
+
+    `places` has for each response and each of these columns those of its own system (−1: no further one).
+    """
+
+    auditors: Mapping[Key, Auditor]
+    columns: Columns
+    places: Mapping[Key, Ints]
+    minimum: int
+    rng: np.random.Generator
+    _space: RowSpace = field(init=False)
+    _resting: Resting = field(init=False)
+    _seen: dict[Key, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._reset()
+
+    @classmethod
+    def of(
+        cls, auditors: Mapping[Key, Auditor], known: frozenset[int], minimum: int, rng: np.random.Generator
+    ) -> "Crossed":
+        """The system of some responses, in which equal values of one respondent are one unknown."""
+        own = [auditor.columns for auditor in auditors.values()]
+        owner, codes = np.concatenate([each.entity for each in own]), _codes(own)
+        unknown, n_unknowns = group_columns(
+            [owner, codes], [int(owner.max(initial=0)) + 1, int(codes.max(initial=0)) + 1]
+        )
+        entity = np.zeros(n_unknowns, dtype=np.int64)
+        entity[unknown] = owner
+        hidden = np.flatnonzero(~np.isin(entity, list(known)))
+        parts = np.split(unknown, np.cumsum([each.n_units for each in own])[:-1])
+        every = [_places(each, part.astype(np.int64), n_unknowns)[hidden] for each, part in zip(own, parts)]
+        alike, column = np.unique(np.hstack(every), axis=0, return_inverse=True)
+        column = column.reshape(-1)
+        start = np.concatenate(([0], np.cumsum(np.bincount(column, minlength=len(alike))))).astype(np.int64)
+        columns = with_units(own[0], start, entity[hidden][np.argsort(column, kind="stable")])
+        ends = np.cumsum([each.shape[1] for each in every])[:-1]
+        return cls(auditors, columns, dict(zip(auditors, np.split(alike, ends, axis=1))), minimum, rng)
+
+    def safe(self, row: LinearRow, key: Key) -> bool:
+        """Whether no combination of a sum with all that is released of these responses rests on too few."""
+        self.back()
+        for own, auditor in self.auditors.items():
+            for number in range(self._seen[own], auditor.rank()):
+                found = self._space.propose(self._lifted(auditor.space.row(number), own))
+                if isinstance(found, Proposal):
+                    self._space.accept(found)
+            self._seen[own] = auditor.rank()
+        found = self._space.propose(self._lifted(row, key))
+        return not isinstance(found, Proposal) or self._resting.search(self._space, found) is None
+
+    def back(self) -> None:
+        """Start again if rows were taken back; at once, because others may have their numbers by the next question."""
+        if any(self.auditors[key].rank() < seen for key, seen in self._seen.items()):
+            self._reset()
+
+    def _reset(self) -> None:
+        self._space = RowSpace(len(self.columns.start) - 1, rng=self.rng)
+        self._resting = Resting(self.columns, self.minimum, self.rng)
+        self._seen = dict.fromkeys(self.auditors, 0)
+
+    def _lifted(self, row: LinearRow, key: Key) -> LinearRow:
+        at_columns = row.everywhere(self.auditors[key].columns.n_columns).astype(object)
+        return weighted(np.append(at_columns, 0)[self.places[key]].sum(axis=1))
+
+
+def _codes(columns: Sequence[Columns]) -> Ints:
+    """A number for each different value, the same for all responses."""
+    scale = lcm(*(own.values.scale for own in columns))
+    values = np.concatenate([own.values.integers.astype(object) * (scale // own.values.scale) for own in columns])
+    return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def _places(columns: Columns, unknown: Ints, n_unknowns: int) -> Ints:
+    """The columns in which each unknown stands, in order (−1: no further one)."""
+    order = np.lexsort((columns.column_of, unknown))
+    counts = np.bincount(unknown, minlength=n_unknowns)
+    turn = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    places = np.full((n_unknowns, int(counts.max(initial=0))), -1, dtype=np.int64)
+    places[unknown[order], turn] = columns.column_of[order]
+    return places
+
+
+@dataclass
+class CrossedWatch:
+    """Responses whose values cross between the records of a respondent more often than by chance."""
+
+    setting: Setting
+    auditor_of: Callable[[Key], Auditor]
+    _made: dict[int, list[Crossed]] = field(default_factory=dict)
+
+    def check(self, key: Key, row: LinearRow) -> StaffReason | None:
+        """Whether a sum, or one of squares, tells too much of those whose values are not in another response's."""
+        if len(set(key)) > 1 or not self._together:
+            return None
+        for own in self._systems(len(key)):
+            try:
+                safe = key not in own.auditors or own.safe(row, key)
+            except Undecided:
+                safe = False
+            if not safe:
+                names = " and ".join(name for name, *_ in own.auditors)
+                return StaffReason("values", f"{names}: values of other records of the respondents cancel out")
+        return None
+
+    def back(self) -> None:
+        """Forget the rows that were taken back."""
+        for own in (each for made in self._made.values() for each in made):
+            own.back()
+
+    def _systems(self, power: int) -> list[Crossed]:
+        if power not in self._made:
+            known, minimum = self.setting.universe.known_entities(), self.setting.policy.minimum
+            self._made[power] = [
+                Crossed.of(
+                    {key: self.auditor_of(key) for key in ((name,) * power for name in names)},
+                    known,
+                    minimum,
+                    self.setting.secret.stream("crossed:" + "*".join(names * power)),
+                )
+                for names in self._together
+            ]
+        return self._made[power]
+
+    @cached_property
+    def _together(self) -> list[Key]:
+        """Responses that share values between different records of a respondent, in groups."""
+        universe = self.setting.universe
+        if len(universe.versions) > 1 or len(universe.numeric) < 2:
+            return []
+        columns = {name: self.auditor_of((name,)).columns for name in universe.numeric}
+        if any(not own.has_units or not own.unit_at for own in columns.values()):
+            return []  # records stay in an engine
+        pairs = [(one, other) for one, other in combinations(columns, 2) if _cross(columns[one], columns[other])]
+        return [group for group in set(universe.linked_by(tuple(pairs)).values()) if len(group) > 1]
+
+
+def _cross(one: Columns, other: Columns) -> bool:
+    """Whether a value of one response is that of another in another record of the respondent more often than by chance."""
+    if one.one_each and other.one_each and len(np.intersect1d(one.entity, other.entity)) < FEWEST_ALIKE:
+        return False
+    codes = np.split(_codes([one, other]), [one.n_units])
+    record = [_record_of(own) for own in (one, other)]
+    order = np.argsort(other.entity, kind="stable")
+    first = np.searchsorted(other.entity[order], one.entity, side="left")
+    last = np.searchsorted(other.entity[order], one.entity, side="right")
+    chosen = np.random.default_rng(0).permutation(
+        one.n_units
+    )  # always the same: a ledger means the same whenever it is opened
+    chosen = chosen[np.cumsum((last - first)[chosen]) <= MOST_PAIRS]
+    times = (last - first)[chosen]
+    left = np.repeat(chosen, times)
+    turn = np.arange(len(left)) - np.repeat(np.cumsum(times) - times, times)
+    right = order[np.repeat(first[chosen], times) + turn]
+    there = (record[0][left] != record[1][right]) & (one.values.integers[left] != 0)
+    left, right = left[there], right[there]
+    same = codes[0][left] == codes[1][right]
+    if len(np.unique(one.entity[left[same]])) < FEWEST_ALIKE:
+        return False
+    width = int(max(own.max(initial=0) for own in codes)) + 1
+    shares = [np.bincount(own, minlength=width) / max(len(own), 1) for own in (codes[0][left], codes[1][right])]
+    chance = float(shares[0] @ shares[1])
+    return chance < 1 and float(same.mean()) >= min(OFTENER * chance, chance + ALIKE * (1 - chance))
+
+
+def _record_of(columns: Columns) -> Ints:
+    """The record of each unit."""
+    out = np.zeros(columns.n_units, dtype=np.int64)
+    unit = columns.unit_at[0]
+    out[unit[unit >= 0]] = np.flatnonzero(unit >= 0)
+    return out
