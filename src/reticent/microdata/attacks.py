@@ -83,7 +83,9 @@ def attack_file(
     elif counted is None:
         reasons["households"] = reasons["recount"]
     else:
-        homes = household_recount(trace, data, keys, known)
+        divided = trace.without_numbers(data)
+        each = [household_recount(trace, file, keys, known) for file in (data, divided) if file is not None]
+        homes = max(each, key=lambda one: 0.0 if one.linkage is None else one.linkage.share)
     progress(0.4, "what others know")
     outside = Outside() if counted is None else told_outside(trace, data, wanted)
     known_outside = with_outside(trace, data, outside.told) if outside.told else None

@@ -216,6 +216,14 @@ class Trace:
         found[own[own >= 0]] = values[own >= 0]
         return found
 
+    def without_numbers(self, masked: Microdata) -> Microdata | None:
+        """The published file with the weights that are left to whoever divides numbers out of them; None where nobody can."""
+        name, own = masked.schema.weight, self.own(masked)
+        if self.divided is None or name is None:
+            return None
+        left = self.divided[own]
+        return masked.with_numbers(name, np.where((own >= 0) & (left > 0), left, masked.numbers((name,))[:, 0]))
+
     def repeating(self) -> "Trace | None":
         """The trace of one who has all true values and carries out the steps that draw nothing; None if that gains nothing.
 

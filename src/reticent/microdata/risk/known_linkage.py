@@ -51,11 +51,15 @@ def known_linkage(trace: Trace, masked: Microdata, names: Sequence[str]) -> Know
 
     Variables that went to another record together lead to the person they came from, where there is more to learn there
     than the attacker knows, or where all that is known went along. Who has everybody's values carries out the steps that draw
-    nothing, and knows what these made of each record; a number that was rounded at random is also compared as it is.
+    nothing, and knows what these made of each record; a number that was rounded at random is also compared as it is. Numbers that
+    weights were calibrated to are divided out of them.
     """
     found = _known_linkage(trace, masked, names)
     for how, other in trace.ways(masked):
         found = _joined(found, _known_linkage(other, masked, names, alone=False), how)
+    divided = trace.without_numbers(masked)
+    if divided is not None and masked.schema.weight in found.variables:
+        found = _joined(found, _known_linkage(trace, divided, names, alone=False), "numbers divided out of weights")
     for moved, part in trace.parts(masked):
         together = [name for name in found.variables if name in moved]
         everything = len(together) == len([n for n in found.variables if masked.schema[n].role is not Role.WEIGHT])

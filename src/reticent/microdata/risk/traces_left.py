@@ -63,17 +63,14 @@ def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
     """
     if masked.schema.weight is None:
         return None
-    own, shown = trace.own(masked), np.asarray(masked.weights())
-    found = _told(trace, masked, own, shown)
-    if trace.divided is None:
-        return found
-    divided = trace.divided[own]
-    left = _told(trace, masked, own, np.where((own >= 0) & (divided > 0), divided, shown))
-    return max(found, left, key=lambda one: one.records)
+    divided = trace.without_numbers(masked)
+    found = [_told(trace, file) for file in (masked, divided) if file is not None]
+    return max(found, key=lambda one: one.records)
 
 
-def _told(trace: Trace, masked: Microdata, own: Ints, shown: Floats) -> WeightsLeft:
+def _told(trace: Trace, masked: Microdata) -> WeightsLeft:
     """The same by weights that are published, or follow from what is."""
+    own, shown = trace.own(masked), np.asarray(masked.weights())
     unit = _units(trace.original)
     weight = np.unique(shown, return_inverse=True)[1].ravel()
     pairs = np.unique(np.column_stack((weight, np.where(own >= 0, unit[own], -1))), axis=0)
