@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces that a file leaves beside its values: weights that occur in one region only, and the order of the records."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,8 @@ from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role
 from reticent.kernels.grouping import group_columns
 from reticent.microdata.risk.nearby_weights import FEWEST, LUCK, Nearby, readings
-from reticent.microdata.risk.recount import Fit
+from reticent.microdata.risk.recount import Fit, is_near
+from reticent.microdata.risk.weights_order import told_in_order
 from reticent.microdata.trace import Trace, positions, values_of
 
 ALIKE = 10
@@ -59,7 +60,7 @@ def weights_left(trace: Trace, masked: Microdata) -> WeightsLeft | None:
     the records that show one code of another key: a weight that two regions share may tell them apart by sex. A weight may
     also leave several codes, but fewer than the published one stands for (weights by ten years of age, beside bands of twenty).
     Sensitive variables, and those that a step made weights by, are looked at like keys. Where weights were calibrated to
-    numbers, which can be divided out, what is left of them is looked at, too.
+    numbers, which can be divided out, what is left of them is looked at, too. Weights may also stand in the order of a number.
     """
     if masked.schema.weight is None:
         return None
@@ -99,10 +100,31 @@ def _told(trace: Trace, masked: Microdata) -> WeightsLeft:
         told |= likely & changed
         narrow = _narrowed(view, key) | (changed & _elsewhere(view, key))
         found[key] = int((told | narrow).sum()), int(told.sum())
+    for key, in_order in _in_order_of_numbers(view):
+        found[key] = max(found.get(key, (0, 0)), (int(in_order.sum()), 0))
     worst = max(found, key=lambda key: found[key], default=None)
     if worst is None or not found[worst][0]:
         return WeightsLeft(0, None)
     return WeightsLeft(found[worst][0], worst, found[worst][1])
+
+
+def _in_order_of_numbers(view: "_View") -> Iterator[tuple[str, Mask]]:
+    """For each number that is hidden or changed the records whose weight tells it by its rank."""
+    masked, own = view.masked, view.own
+    for variable in view.original.schema.variables:
+        name = variable.name
+        if variable.kind is not Kind.NUMERIC or variable.role in _NOT_JUDGED:
+            continue
+        true = np.where(own >= 0, view.original.numbers((name,))[:, 0][own], np.nan)
+        if name not in masked.schema:
+            yield name, told_in_order(true, view.shown, np.zeros(own.size, dtype=np.int64))
+        elif is_near(view.trace.covers[name], masked, name):
+            shown = masked.numbers((name,))[:, 0]
+            group = np.where(np.isnan(shown) | (shown == true), -1, 0)
+            yield name, told_in_order(true, view.shown, group, shown)
+        else:
+            hidden = coarser(view.trace, masked, name)
+            yield name, told_in_order(true, view.shown, np.where(hidden, masked.patterns((name,)).group, -1))
 
 
 def _judged(trace: Trace) -> tuple[str, ...]:
