@@ -104,14 +104,26 @@ def _with_empty(status: NDArray[np.int8], relations: Relations) -> NDArray[np.in
 def _floors(table: Table, status: NDArray[np.int8], *, told_apart: bool) -> Floats:
     """What everybody knows each cell to be at least, whatever a plan says: never more than its value.
 
-    In a table of counts somebody is in a hidden cell, unless a 0 may be hidden too.
+    In a table of counts somebody is in a hidden cell, unless a 0 may be hidden too; so it is with what may count something else.
     """
-    if table.kind == MAGNITUDE:
+    kind = COUNT if _may_count(table) else table.kind
+    if kind == MAGNITUDE:
         return np.full(table.n_cells, -np.inf)
     shown = (status == CellStatus.EMPTY) | (status == CellStatus.FROZEN)
     told_apart = told_apart and not bool((~shown & (table.values == 0)).any())
-    floor = floor_of(table.kind, unit=10.0**-table.decimals, told_apart=told_apart)
+    floor = floor_of(kind, unit=10.0**-table.decimals, told_apart=told_apart)
     return np.minimum(max(floor, table.least if told_apart else 0.0), table.values)
+
+
+def _may_count(table: Table) -> bool:
+    """Whether a finished table may count what each respondent has at least one of, such as the plants of firms.
+
+    Of tables made of records these say what everybody has at least.
+    """
+    values, people = table.values, table.respondents.counts
+    if table.from_records or table.weighted or not table.counted or (values != np.rint(values)).any():
+        return False
+    return bool((values >= people).all() and (values == people)[people > 0].any())
 
 
 def _floors_of_codes(table: Table) -> Floats:
