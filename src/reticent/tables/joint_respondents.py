@@ -94,7 +94,7 @@ def _of_differences(who: Ints, parts: Sequence[Part], rows: TieRows, extra: int)
 def partners_together(parts: Sequence[Part], rows: TieRows, who: Ints | None) -> dict[int, frozenset[int]]:
     """The respondents of cells that have a few; where a response has no names, those of another with as many of them.
 
-    With the respondents of differences, by the names that those `who` are alone in a cell have.
+    With the respondents of differences, by the names that sole respondents of a cell have (`who`).
     """
     _, _, number = same_codes([system for system, _ in parts])
     starts = starts_of([system for system, _ in parts]).tolist()
