@@ -114,7 +114,7 @@ def _ties(
     if not isinstance(data, LargeFile):
         specs = [one.source for one in request.tables if one.records is data and isinstance(one.source, TableSpec)]
         dimensions = [dimension for spec in specs for dimension in spec.dimensions]
-        return ties_in_records(data, names, declared, find=request.find_relations, dimensions=dimensions, classes=True)
+        return ties_in_records(data, names, declared, find=request.find_relations, dimensions=dimensions, cells=True)
     if declared or request.find_relations:
         raise PlanError(
             "[table]: relations between responses are looked for in all records at once, which stay in the engine; give each "
