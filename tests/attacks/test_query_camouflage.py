@@ -11,6 +11,7 @@ import pytest
 from attacks.query_scenarios import database, policy_of
 from reticent.base.errors import ReticentError
 from reticent.data.schema import Kind, Role, Schema, Variable
+from reticent.queries.database import ProtectedDatabase
 from samples import numbers
 
 YEARS = 6
@@ -88,6 +89,86 @@ def test_what_is_camouflaged_is_no_filter_of_codes_that_spell_it(kind: Kind, see
         database(table, schema, policy_of(mode="camouflage", filters=("area", "code"), responses=("kids",)))
     other = table.with_columns(pl.Series("code", np.random.default_rng(seed + 100).permutation(kids).astype(str)))
     database(other, schema, policy_of(mode="camouflage", filters=("area", "code"), responses=("kids",)))
+
+
+NOT_ALL = {
+    "an unknown code": lambda kids, rng: np.where(rng.random(len(kids)) < 0.1, "unknown", kids.astype(str)),
+    "a top code": lambda kids, rng: np.where(kids >= 4, "4+", kids.astype(str)),
+    "both": lambda kids, rng: np.where(rng.random(len(kids)) < 0.1, "?", np.where(kids >= 5, ">= 5", kids.astype(str))),
+    "a number with a top": lambda kids, rng: np.minimum(kids, 4).astype(float),
+}
+
+
+@pytest.mark.parametrize("codes", NOT_ALL)
+@pytest.mark.parametrize("seed", numbers(1, 10))
+def test_what_is_camouflaged_is_no_filter_of_codes_most_of_which_spell_it(codes: str, seed: int) -> None:
+    """Of codes such as 0, 1, 2, 3+ and unknown all opened, 40 of 40, and counts said how many children most had."""
+    rng = np.random.default_rng(seed)
+    kids = rng.integers(0, 6, 200)
+    code = NOT_ALL[codes](kids, rng)
+    table = pl.DataFrame({"area": [f"a{i}" for i in range(200)], "code": code, "kids": kids.astype(float)})
+    kind = Kind.NUMERIC if code.dtype == float else Kind.NOMINAL
+    schema = Schema(
+        (Variable("area", role=Role.KEY), Variable("code", role=Role.KEY, kind=kind), Variable("kids", **NUMBER))
+    )
+    policy = policy_of(mode="camouflage", filters=("area", "code"), responses=("kids",))
+    with pytest.raises(ReticentError, match="'code' is tied to 'kids' by an equation"):
+        database(table, schema, policy)
+    database(table.with_columns(pl.Series("code", rng.permutation(code))), schema, policy)
+
+
+EQUATIONS = {"equal": (1.0, False), "a rate": (1.5, False), "a sum": (1.0, True)}
+"""What the total is made of for most: this rate of pay, and rent or not."""
+SINGLES = 200
+
+
+def tied_for_most(equation: str, seed: int) -> dict[str, np.ndarray]:
+    """Pay and what is made of it, but for a fifth who have more besides."""
+    rng = np.random.default_rng(seed)
+    rate, with_rent = EQUATIONS[equation]
+    values = {"pay": rng.integers(2000, 90000, SINGLES).astype(float)}
+    if with_rent:
+        values["rent"] = rng.integers(100, 9000, SINGLES).astype(float)
+    values["total"] = rate * values["pay"] + values.get("rent", 0)
+    more = np.where(rng.random(SINGLES) < 0.2, rng.integers(500, 90000, SINGLES), 0)
+    return {name: own + (more if name == "total" else 0) for name, own in values.items()}
+
+
+def opened(values: dict[str, np.ndarray]) -> ProtectedDatabase:
+    table = pl.DataFrame({"area": [f"a{i}" for i in range(SINGLES)], **values})
+    schema = Schema((Variable("area", role=Role.KEY), *(Variable(name, **NUMBER) for name in values)))
+    return database(table, schema, policy_of(mode="camouflage", filters=("area",), responses=tuple(values)))
+
+
+def narrower_cells(equation: str, seed: int) -> float:
+    """How many of those who follow the equation are left with less than nine tenths of a cell of their pay by both hulls."""
+    values = tied_for_most(equation, seed)
+    db, left = opened(values), []
+    rate, _ = EQUATIONS[equation]
+    follow = np.flatnonzero(values["total"] == rate * values["pay"] + values.get("rent", 0))
+    for person in follow:
+        told = {}
+        for name in values:
+            reply = db.ask(f"SELECT MIN({name}) FROM data WHERE area = 'a{person}'", user="u").as_json()
+            told[name] = np.array([reply["low"], reply["high"]])
+        both = (told["total"] - told.get("rent", np.zeros(2))[::-1]) / rate
+        own = told["pay"]
+        left.append((min(own[1], both[1]) - max(own[0], both[0])) / (own[1] - own[0]))
+    return float(np.mean(np.array(left) < 0.9))
+
+
+@pytest.mark.parametrize("equation", EQUATIONS)
+@pytest.mark.parametrize("seed", numbers(1, 10))
+def test_responses_that_an_equation_ties_for_most_do_not_open(
+    equation: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All 30 databases opened; the hulls of all left 42, 76 and 57 percent of those who follow less than a cell."""
+    values = tied_for_most(equation, seed)
+    with pytest.raises(ReticentError, match="by an equation"):
+        opened(values)
+    opened({name: np.random.default_rng(place).permutation(own) for place, (name, own) in enumerate(values.items())})
+    monkeypatch.setattr("reticent.queries.camouflage.mode._tied_for_most", lambda _: ())
+    assert narrower_cells(equation, seed) > 0.3
 
 
 def shares_left(table: pl.DataFrame, repeated: tuple[str, ...]) -> list[float]:

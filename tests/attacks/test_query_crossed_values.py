@@ -15,7 +15,15 @@ from attacks.query_scenarios import database, policy_of
 from reticent.data.schema import Kind, Role, Schema, Variable
 
 HOUSEHOLDS = 12
-FAMILIES = ("of all", "of one area", "given by half of the women elsewhere")
+FAMILIES = (
+    "of all",
+    "of one area",
+    "given by half of the women elsewhere",
+    "of 0 and 1",
+    "of 0 and 1, seldom 1, with children",
+    "of 0 and 1, given by six in ten, with children",
+)
+LIKE_ALL = {FAMILIES[1]: 0.0, FAMILIES[2]: 0.5, FAMILIES[5]: 0.6}
 Rows = list[tuple[str, str, str, float, float | None]]
 
 
@@ -24,20 +32,27 @@ def records(family: str, seed: int, alone: int = 1) -> Rows:
     rng, rows = np.random.default_rng(seed), []
     for area in "abc":
         for number in range(HOUSEHOLDS):
-            name, his, hers = f"{area}{number}", *(float(own) for own in rng.integers(1000, 90000, 2))
+            name, (his, hers, other, *young) = f"{area}{number}", drawn(family, rng)
             if number < alone if area == "a" else rng.random() < 0.3:
                 rows.append((name, area, "m", his, None))
                 continue
-            given = his if area == "a" or family == "of all" else float(rng.integers(1000, 90000))
-            if family == FAMILIES[2] and area != "a":
-                given = his if rng.random() < 0.5 else given
-            rows += [(name, area, "m", his, hers), (name, area, "f", hers, given)]
+            like_all = area == "a" or rng.random() < LIKE_ALL.get(family, 1.0)
+            rows += [(name, area, "m", his, hers), (name, area, "f", hers, his if like_all else other)]
+            rows += [(name, area, "y", own, None) for own in young if "children" in family]
     return rows
+
+
+def drawn(family: str, rng: np.random.Generator) -> list[float]:
+    """What he and she have, what may be given instead, and what up to two children have."""
+    if "0 and 1" in family:
+        often = 0.15 if "seldom" in family else 0.5
+        return [float(rng.random() < often) for _ in range(3 + rng.integers(0, 3))]
+    return [float(own) for own in rng.integers(1000, 90000, 3)]
 
 
 def answers(rows: Rows, mode: str, what: str) -> list[Any]:
     """A statistic of income over the men of the first area, and of the partner's income over the women."""
-    keys = Variable("area", codes=tuple("abc")), Variable("sex", codes=("f", "m"))
+    keys = Variable("area", codes=tuple("abc")), Variable("sex", codes=("f", "m", "y"))
     numbers = [Variable(name, role=Role.SENSITIVE, kind=Kind.NUMERIC) for name in ("income", "partner")]
     schema = Schema((Variable("household", role=Role.ENTITY), *keys, *numbers))
     table = pl.DataFrame(rows, schema=["household", "area", "sex", "income", "partner"], orient="row")

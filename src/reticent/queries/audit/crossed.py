@@ -14,6 +14,7 @@ from itertools import combinations
 from math import lcm
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reticent.base.arrays import Ints
 from reticent.kernels.grouping import group_columns
@@ -26,8 +27,10 @@ from reticent.queries.refusals import StaffReason
 from reticent.releases.rows import LinearRow, Proposal, Undecided
 from reticent.releases.rowspace import RowSpace
 
-MOST_PAIRS = 1_000_000
+MOST_PAIRS, FEWEST_PAIRS = 1_000_000, 20
+"""So many pairs of records are looked at, and of two codes of a filter at least these."""
 Key = tuple[str, ...]
+Ints32 = NDArray[np.int32]
 
 
 @dataclass
@@ -165,12 +168,16 @@ class CrossedWatch:
         columns = {name: self.auditor_of((name,)).columns for name in universe.numeric}
         if any(not own.has_units or not own.unit_at for own in columns.values()):
             return []  # records stay in an engine
-        pairs = [(one, other) for one, other in combinations(columns, 2) if _cross(columns[one], columns[other])]
+        kinds = [universe.current.codes[name][universe.current.atom] for name in universe.current.filters]
+        pairs = [(one, other) for one, other in combinations(columns, 2) if _cross(columns[one], columns[other], kinds)]
         return [group for group in set(universe.linked_by(tuple(pairs)).values()) if len(group) > 1]
 
 
-def _cross(one: Columns, other: Columns) -> bool:
-    """Whether a value of one response is that of another in another record of the respondent more often than by chance."""
+def _cross(one: Columns, other: Columns, kinds: Sequence[Ints32]) -> bool:
+    """Whether a value of one response is that of another in another record of the respondent more often than by chance.
+
+    All pairs of records count, or those of two codes of a filter: what others of a household have says nothing of a couple.
+    """
     if one.one_each and other.one_each and len(np.intersect1d(one.entity, other.entity)) < FEWEST_ALIKE:
         return False
     codes = np.split(_codes([one, other]), [one.n_units])
@@ -178,21 +185,38 @@ def _cross(one: Columns, other: Columns) -> bool:
     order = np.argsort(other.entity, kind="stable")
     first = np.searchsorted(other.entity[order], one.entity, side="left")
     last = np.searchsorted(other.entity[order], one.entity, side="right")
-    chosen = np.random.default_rng(0).permutation(
-        one.n_units
-    )  # always the same: a ledger means the same whenever it is opened
+    # always the same ones: a ledger means the same whenever it is opened
+    chosen = np.random.default_rng(0).permutation(one.n_units)
     chosen = chosen[np.cumsum((last - first)[chosen]) <= MOST_PAIRS]
     times = (last - first)[chosen]
     left = np.repeat(chosen, times)
     turn = np.arange(len(left)) - np.repeat(np.cumsum(times) - times, times)
     right = order[np.repeat(first[chosen], times) + turn]
-    there = (record[0][left] != record[1][right]) & (one.values.integers[left] != 0)
+    there = record[0][left] != record[1][right]
+    zero = [each.values.integers == 0 for each in (one, other)]
+    if len(np.unique(np.concatenate([each[~none] for each, none in zip(codes, zero)]))) > 1:
+        # of 0 and 1 both say something; of more values 0 is what many have
+        there &= ~zero[0][left] & ~zero[1][right]
     left, right = left[there], right[there]
-    same = codes[0][left] == codes[1][right]
-    if len(np.unique(one.entity[left[same]])) < FEWEST_ALIKE:
+    own, others = codes[0][left], codes[1][right]
+    if _often(one.entity[left], own, others):
+        return True
+    for kind in kinds:
+        pair = kind[record[0][left]].astype(np.int64) * (int(kind.max(initial=0)) + 1) + kind[record[1][right]]
+        at = np.argsort(pair, kind="stable")
+        for part in np.split(at, np.flatnonzero(np.diff(pair[at])) + 1):
+            if len(part) >= FEWEST_PAIRS and _often(one.entity[left[part]], own[part], others[part]):
+                return True
+    return False
+
+
+def _often(owner: Ints, values: Ints, others: Ints) -> bool:
+    """Whether pairs of records of a respondent have one value more often than chance makes it."""
+    same = values == others
+    if len(np.unique(owner[same])) < FEWEST_ALIKE:
         return False
-    width = int(max(own.max(initial=0) for own in codes)) + 1
-    shares = [np.bincount(own, minlength=width) / max(len(own), 1) for own in (codes[0][left], codes[1][right])]
+    width = int(max(values.max(), others.max())) + 1
+    shares = [np.bincount(own, minlength=width) / len(own) for own in (values, others)]
     chance = float(shares[0] @ shares[1])
     return chance < 1 and float(same.mean()) >= min(OFTENER * chance, chance + ALIKE * (1 - chance))
 

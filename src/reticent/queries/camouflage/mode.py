@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mode `camouflage`: answers every question with an interval; what it protects stays protected for ever."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,18 +26,23 @@ from reticent.queries.camouflage.intervals import (
     variance_interval,
 )
 from reticent.queries.camouflage.record import CamouflageOptions, Drawn, Recorded
-from reticent.queries.canonical import RecordSet, Version
+from reticent.queries.canonical import RecordSet, Universe, Version
 from reticent.queries.fixed import Whole, exact
 from reticent.queries.guarantee import ModeGuarantee
+from reticent.queries.indexed import lines_in_common
 from reticent.queries.language import Statistic
 from reticent.queries.modes import Decision, Request, Setting
 from reticent.queries.pieces import complete
+from reticent.queries.planes import planes_in
 from reticent.queries.refusals import Answer, Row
 from reticent.queries.statistics import design_matrix
 from reticent.queries.ties import ties_of
 
 REPEATED, FEWEST_ALIKE = 0.5, 3
 """From this share of the respondents with several records on, and this many of them, one value in all records is no chance."""
+MOST_TIED = {2: 40, 3: 8}
+"""Equations of this many responses that hold for most records are looked for where there are no more responses than these."""
+AROUND_NUMBERS = " <>≤≥=+~"
 
 
 @dataclass
@@ -64,14 +69,14 @@ class CamouflageMode:
             "what the attacker thinks likely before asking",
             "an attacker who knows more respondents of a block, or an exact total from elsewhere",
             "values that different respondents share",
-            "the fact that no equation ties the responses, without which the database does not open",
+            "the fact that no equation ties the responses, for all or for most, without which the database does not open",
         ),
     )
     leakage: ClassVar[tuple[str, ...]] = (
         "counts of records (membership in groups is taken as known)",
         "which values are missing",
         "the cell that each value lies in",
-        "that no responses are tied by a linear equation, that no numeric filter repeats a response, and that respondents have "
+        "that no responses are tied by a linear equation, that no filter repeats a response, and that respondents have "
         "different values in their records of a response that is not declared as repeated (else the database does not open)",
     )
     statistics: ClassVar[frozenset[str]] = frozenset(
@@ -241,12 +246,31 @@ def _check(setting: Setting, options: CamouflageOptions) -> None:
             )
     _check_filters(setting)
     _check_repeated(setting, options)
-    for response, others in setting.universe.linked.items():
+    universe = setting.universe
+    for response, others in universe.linked_by(
+        (*universe.policy.tied, *universe.found_ties, *_tied_for_most(universe))
+    ).items():
         if len(others) > 1:
             raise PlanError(
                 f"camouflage: {response!r} is tied to {', '.join(o for o in others if o != response)} by an equation; each has "
                 "its own hull, and what fits both is narrower than either. Keep one of them as a response."
             )
+
+
+def _tied_for_most(universe: Universe) -> Iterator[tuple[str, ...]]:
+    """Responses that an equation ties for half of the records or more: of these it leaves less than a cell."""
+    for size, most in MOST_TIED.items():
+        for version, names in product(universe.versions, combinations(universe.numeric, size)):
+            if len(universe.numeric) <= most and _for_most(version.data.numbers(names)):
+                yield names
+
+
+def _for_most(values: Floats) -> bool:
+    """Whether the last column follows an equation of the others in most rows that have all of them."""
+    complete = values[~np.isnan(values).any(axis=1)]
+    if values.shape[1] == 2:
+        return any(True for _ in lines_in_common(complete[:, 0], complete[:, 1], []))
+    return bool(planes_in(complete, []))
 
 
 def _check_filters(setting: Setting) -> None:
@@ -260,7 +284,8 @@ def _check_filters(setting: Setting) -> None:
             if response == name or response not in schema or (own := _spelled(version, name)) is None:
                 continue
             groups = [version.codes[other][version.atom] for other in coded if other != name]
-            if ties_of(np.column_stack((version.data.numbers((response,))[:, 0], own)), groups):
+            both = np.column_stack((own, version.data.numbers((response,))[:, 0]))
+            if ties_of(both, groups) or _for_most(both):
                 raise PlanError(
                     f"camouflage: the filter {name!r} is tied to {response!r} by an equation; conditions on it would answer "
                     "exactly about what is camouflaged. Leave it out of the filters."
@@ -268,15 +293,20 @@ def _check_filters(setting: Setting) -> None:
 
 
 def _spelled(version: Version, name: str) -> Floats | None:
-    """A filter as numbers, if its values are numbers or its codes spell them."""
+    """A filter as numbers, if its values are numbers or some of its codes spell them (0, 1, 2, 3+, unknown)."""
     if version.data.schema[name].kind is Kind.NUMERIC:
         return version.data.numbers((name,))[:, 0]
+    numbers = [_number_in(text) for text in version.levels[name].texts]
+    return None if np.isnan(numbers).all() else np.array([*numbers, np.nan])[version.codes[name][version.atom]]
+
+
+def _number_in(text: str) -> float:
+    """The number that a code spells, alone or as an end (3+, < 5); nan for other codes."""
     try:
-        numbers = [float(text) for text in version.levels[name].texts]
+        number = float(text.strip(AROUND_NUMBERS).replace(",", "."))
     except ValueError:
-        return None
-    own = np.array([*numbers, np.nan])
-    return np.where(np.isfinite(own), own, np.nan)[version.codes[name][version.atom]]
+        return np.nan
+    return number if np.isfinite(number) else np.nan
 
 
 def _check_repeated(setting: Setting, options: CamouflageOptions) -> None:
