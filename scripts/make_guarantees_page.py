@@ -58,7 +58,7 @@ weights by, that the file shows less finely or changed, nor the order of a numbe
 with one code of another variable) | \
 other variables by which weights of the \
 source were made; numbers that weights place within more than an eighth of the ranks, or hardly nearer than another \
-published variable does; \
+published variable does, or of fewer than eight records that show one number; \
 weights together with two or more variables (except other strata of the same sample); codes that are no range; \
 ranges of more than two thirds of those who show the published code |
 | `order` | the order of the records reveals nothing of their order in the source | \

@@ -127,6 +127,19 @@ def test_weights_by_size_tell_what_is_hidden(how: str) -> None:
     assert "of turnover, which the file shows less finely or changed" in run.verdict["weights"].text
 
 
+FEW = TopCode("turnover", quantile=0.97)
+
+
+def test_few_firms_beyond_a_limit_are_known_by_the_others() -> None:
+    data = firms(1)
+    run = protected(data, FEW)
+    coded, right = found(data, run)
+    assert coded == right == 16
+    assert run.verdict["weights"].state is State.NOT_HELD
+    for other in (firms(1, by_size=False), firms_by_class(1, nonresponse=0.15)):
+        assert protected(other, FEW).verdict["weights"].state is State.HELD
+
+
 @pytest.mark.parametrize("how", HIDDEN)
 def test_other_weights_tell_nothing(how: str) -> None:
     for seed in range(3):
@@ -157,6 +170,14 @@ if __name__ == "__main__":
         data = firms(seed)
         coded, right = found(data, protected(data, TOP))
         total.update({"at the limit": coded, "known within 5 percent": right})
+        coded, right = found(data, protected(data, FEW))
+        total.update({"few at the limit": coded, "few known within 5 percent": right})
+        others = {
+            "by size": data,
+            "other": firms(seed, by_size=False),
+            "by class": firms_by_class(seed, nonresponse=0.15),
+        }
+        total.update(f"few, {name}: {protected(one, FEW).verdict['weights'].state}" for name, one in others.items())
         traded = firms_by_trade(seed)
         coded, right = found(traded, protected(traded, TOP), within="trade")
         total.update({"by trade: at the limit": coded, "by trade: known within 5 percent": right})

@@ -16,6 +16,8 @@ FEWEST_IN_PART = 10
 """Records with one code of another variable, from which they are put in an order of their own."""
 NEAR = 1 / 8
 """The share of the ranks within which the rank of the weight must place half of the records; chance does so within 0.29."""
+FEWEST_WHERE_KNOWN = 8
+"""Records with one published number, where the whole file shows that weights go by it: few firms lie beyond a limit."""
 NEARER = 0.9
 """How much nearer than any other published variable the weight must be. A size class tells what weights by size class do."""
 
@@ -34,20 +36,42 @@ def told_in_order(
     """Records whose number follows from the rank of their weight, among those with one group (−1: not looked at).
 
     The order is that of the group, or of those in it who show one code of another variable. Weights must be nearer than
-    everything else that is published: the changed number (`shown`), and what is beside it.
+    everything else that is published: the changed number (`shown`), and what is beside it. Groups of a few records are looked
+    at where the order of all shows that weights go by the number.
     """
     beside = beside or Beside()
     told = np.zeros(true.size, dtype=bool)
     asked = np.where(np.isnan(true), -1, group)
     order = np.argsort(asked, kind="stable")
-    for rows in np.split(order, np.flatnonzero(np.diff(asked[order])) + 1):
-        if rows.size < FEWEST_IN_ORDER or asked[rows[0]] < 0 or np.unique(true[rows]).size < FEWEST_IN_ORDER // 2:
-            continue
-        for codes in (np.zeros(true.size, dtype=np.int64), *beside.codes):
-            part = codes[rows]
-            counted = rows[(part >= 0) & (np.bincount(part + 1)[part + 1] >= FEWEST_IN_PART)]
-            if counted.size >= FEWEST_IN_ORDER:
-                told[counted] |= _told(true[counted], weights[counted], codes[counted], _of(beside, counted, shown))
+    everybody = np.flatnonzero(~np.isnan(true))
+    for codes in (np.zeros(true.size, dtype=np.int64), *beside.codes):
+        by_design: bool | None = None
+        for rows in np.split(order, np.flatnonzero(np.diff(asked[order])) + 1):
+            if rows.size < FEWEST_WHERE_KNOWN or asked[rows[0]] < 0:
+                continue
+            if rows.size < FEWEST_IN_ORDER and by_design is None:
+                by_design = bool(_looked(true, weights, everybody, codes, _of(beside, everybody, None)).any())
+            if rows.size >= FEWEST_IN_ORDER or by_design:
+                known = bool(by_design) and rows.size < FEWEST_IN_ORDER
+                told[rows] |= _looked(true, weights, rows, codes, _of(beside, rows, shown), known=known)
+    return told
+
+
+def _looked(
+    true: Floats, weights: Floats, rows: Ints, codes: Ints, beside: tuple[Beside, Floats | None], *, known: bool = False
+) -> Mask:
+    """Records among some whose number follows from the rank of their weight within their code."""
+    told = np.zeros(rows.size, dtype=bool)
+    part = codes[rows]
+    counted = np.flatnonzero(
+        (part >= 0) & (np.bincount(part + 1)[part + 1] >= (FEWEST_WHERE_KNOWN if known else FEWEST_IN_PART))
+    )
+    fewest = FEWEST_WHERE_KNOWN if known else FEWEST_IN_ORDER
+    if counted.size < fewest or np.unique(true[rows[counted]]).size < fewest // 2:
+        return told
+    here = rows[counted]
+    some = _of(beside[0], counted, beside[1])
+    told[counted] = _told(true[here], weights[here], part[counted], some, NEAR / 2 if known else NEAR)
     return told
 
 
@@ -57,7 +81,7 @@ def _of(beside: Beside, rows: Ints, shown: Floats | None) -> tuple[Beside, Float
     return some, None if shown is None else shown[rows]
 
 
-def _told(true: Floats, weights: Floats, codes: Ints, known: tuple[Beside, Floats | None]) -> Mask:
+def _told(true: Floats, weights: Floats, codes: Ints, known: tuple[Beside, Floats | None], enough: float) -> Mask:
     """Records that the order of the weights places, within their code."""
     beside, shown = known
     part, n_parts = group_columns([codes], [int(codes.max()) + 1])
@@ -65,7 +89,7 @@ def _told(true: Floats, weights: Floats, codes: Ints, known: tuple[Beside, Float
     off = _off(place, weights, part, n_parts)
     near = float(np.median(off))
     nothing = np.zeros(true.size, dtype=bool)
-    if near >= NEAR or (shown is not None and near >= np.median(np.abs(place - _places(shown, part)))):
+    if near >= enough or (shown is not None and near >= np.median(np.abs(place - _places(shown, part)))):
         return nothing
     by_numbers = (float(np.median(_off(place, numbers, part, n_parts))) for numbers in beside.numbers)
     by_codes = (_off_by_code(place, part, n_parts, column) for column in beside.codes)
