@@ -139,6 +139,8 @@ def _run(request: TableRequest, progress: Progress) -> tuple[ProtectedTable, ...
         _check_presence([found.responses[name] for name in found.names])
     apart = request.apart and not request.hide_empty  # empty cells are hidden in all responses or in none
     groups = related(found.names, found.ties) if apart else [list(found.names)]
+    if any(not any(found.responses[name].published for name in group) for group in groups):
+        groups = [list(found.names)]  # tables that are all out already are known beside the others
     groups.sort(key=lambda names: any(found.responses[name].system.table.kind != MAGNITUDE for name in names))
     results: dict[str, ProtectedTable] = {}
     told: list[Told] = []  # by sums, which therefore come before counts

@@ -10,8 +10,9 @@ from reticent.base.errors import DataError, ParameterError
 from reticent.data.microdata import Microdata
 from reticent.data.schema import Kind, Role, Schema, Variable
 from reticent.data.table import DimensionSpec, TableSpec
+from reticent.data.table_plan import read_table_plan
 from reticent.io.published import published_text, read_published_table
-from reticent.jobs.protect_table import audit_plan, protect_table, run_table_plan
+from reticent.jobs.protect_table import audit_plan, protect_table, run_table_plan, run_table_plans
 from reticent.tables.methods import PrimaryOnly
 from reticent.tables.result import ProtectedTable
 from reticent.tables.rules import Threshold
@@ -112,3 +113,23 @@ def test_releases_that_do_not_fit() -> None:
     )
     with pytest.raises(DataError, match="is not the one of these data"):
         protect_table(data(), [spec("a"), spec("a", "b")], rules=RULES, earlier={1: other.published[0]})
+
+
+def test_a_table_of_another_response_that_is_out_already_is_known_beside_it(tmp_path: Path) -> None:
+    """Nothing need relate the two: a plan may name every table that is out, and writes only the new one."""
+    (tmp_path / "data.csv").write_text(CSV + "\n")
+    (tmp_path / "schema.toml").write_text(
+        "".join(f'[[variable]]\nname = "{name}"\nrole = "key"\n' for name in "ab")
+        + '[[variable]]\nname = "v"\nkind = "numeric"\n'
+    )
+    rules = 'dimensions = ["a", "b"]\nrules = [{ rule = "threshold", minimum = 3, protection = 20 }]\n'
+    head = '[data]\npath = "data.csv"\nschema = "schema.toml"\n'
+    (tmp_path / "first.toml").write_text(head + f'[table]\n{rules}[output]\npath = "counts.csv"\n')
+    run_table_plan(tmp_path / "first.toml")
+    (tmp_path / "second.toml").write_text(
+        f'{head}[[table]]\nresponse = "v"\n{rules}[[table]]\n{rules}released = "counts.csv"\n[output]\npath = "sums.csv"\n'
+    )
+    run_table_plans(read_table_plan(tmp_path / "second.toml"))
+    assert {path.name for path in tmp_path.glob("*.csv")} == {"data.csv", "counts.csv", "sums-v.csv"}
+    hidden = [line for line in (tmp_path / "sums-v.csv").read_text().splitlines() if line.endswith("hidden")]
+    assert len(hidden) >= 4
