@@ -54,9 +54,11 @@ with an engine more |
 | `linkage` | at most the share `most` of the records is rightly and uniquely linked | what is not `known`; other ways to link |
 | `households` | no household has a larger risk than `most` by its members together | other groups of variables than those tried |
 | `weights` | no weight reveals a code, or a narrow range of codes, of a key, a sensitive variable or one that a step made \
-weights by, that the file shows less finely or changed, nor the order of a number that it hides | \
+weights by, that the file shows less finely or changed, nor the order of a number that it hides (in the file, or among those \
+with one code of another variable) | \
 other variables by which weights of the \
-source were made; numbers that weights place within more than an eighth of the ranks; \
+source were made; numbers that weights place within more than an eighth of the ranks, or hardly nearer than another \
+published variable does; \
 weights together with two or more variables (except other strata of the same sample); codes that are no range; \
 ranges of more than two thirds of those who show the published code |
 | `order` | the order of the records reveals nothing of their order in the source | \

@@ -6,7 +6,8 @@ or has at all. Families:
 - `chain`: counts by a and by c, turnover by a × b and by b × c; `chain-responses`: the same, employees by b × c;
 - `lacking`: counts by a, wages of men by a × b, wages of women by a × b;
 - `triangle`: turnover by each two of a, b and c, counts by all three; `alone`: the same without counts; `alone-counts`: counts
-  by each two;
+  by each two; `shown`: turnover by a × b and by b × c, counts by a × c;
+- `square`: turnover by a × b, b × c, c × d and a × d; `square-counts`: counts by the same;
 - `some-missing`: turnover by a and by b, of which some people have none, counts by a × b.
 
 The attacker has the published tables, an unknown for each combination of codes, and two programs for each hidden unsafe cell.
@@ -33,9 +34,10 @@ from reticent.tables.rules import PPercent, Threshold
 
 MINIMUM = 3
 RULES = (PPercent(15), Threshold(MINIMUM, protection=20))
-COLUMNS = ("a", "b", "c", "t", "e")
+NAMES = "abcd"
+COLUMNS = (*NAMES, "t", "e")
 _NEAR = 1e-4  # how far from the true end a program may stop
-Person = tuple[int, int, int, int | None, int | None]
+Person = tuple[int, int, int, int, int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Family:
     """Tables by variables and responses, sizes of the variables, shares of combinations without people, most people in one."""
 
     tables: Sequence[tuple[str, str | None]]
-    sizes: tuple[int, int, int]
+    sizes: tuple[int, int, int, int]
     empty: tuple[float, ...]
     most: tuple[int, ...]
     asked: str = "all"
@@ -51,14 +53,18 @@ class Family:
 
 SPARSE = (0.7, 0.8, 0.85), (1, 2)
 DENSE = (0.3, 0.5, 0.7), (2, 3, 4)
+WIDE = (0.8, 0.85, 0.9), (1, 2)
 FAMILIES: Mapping[str, Family] = {
-    "chain": Family([("a", None), ("c", None), ("ab", "t"), ("bc", "t")], (3, 3, 3), *SPARSE),
-    "chain-responses": Family([("a", None), ("c", None), ("ab", "t"), ("bc", "e")], (3, 3, 3), *SPARSE),
-    "lacking": Family([("a", None), ("ab", "t"), ("ab", "e")], (3, 4, 1), *SPARSE, asked="either"),
-    "triangle": Family([("ab", "t"), ("bc", "t"), ("ac", "t"), ("abc", None)], (3, 3, 3), *DENSE),
-    "alone": Family([("ab", "t"), ("bc", "t"), ("ac", "t")], (3, 3, 3), *DENSE),
-    "alone-counts": Family([("ab", None), ("bc", None), ("ac", None)], (3, 3, 3), *DENSE),
-    "some-missing": Family([("a", "t"), ("b", "t"), ("ab", None)], (4, 4, 1), *DENSE, asked="some"),
+    "chain": Family([("a", None), ("c", None), ("ab", "t"), ("bc", "t")], (3, 3, 3, 1), *SPARSE),
+    "chain-responses": Family([("a", None), ("c", None), ("ab", "t"), ("bc", "e")], (3, 3, 3, 1), *SPARSE),
+    "lacking": Family([("a", None), ("ab", "t"), ("ab", "e")], (3, 4, 1, 1), *SPARSE, asked="either"),
+    "triangle": Family([("ab", "t"), ("bc", "t"), ("ac", "t"), ("abc", None)], (3, 3, 3, 1), *DENSE),
+    "alone": Family([("ab", "t"), ("bc", "t"), ("ac", "t")], (3, 3, 3, 1), *DENSE),
+    "alone-counts": Family([("ab", None), ("bc", None), ("ac", None)], (3, 3, 3, 1), *DENSE),
+    "shown": Family([("ab", "t"), ("bc", "t"), ("ac", None)], (3, 3, 3, 1), *DENSE),
+    "square": Family([(names, "t") for names in ("ab", "bc", "cd", "ad")], (3, 3, 3, 3), *WIDE),
+    "square-counts": Family([(names, None) for names in ("ab", "bc", "cd", "ad")], (3, 3, 3, 3), *WIDE),
+    "some-missing": Family([("a", "t"), ("b", "t"), ("ab", None)], (4, 4, 1, 1), *DENSE, asked="some"),
 }
 
 
@@ -66,23 +72,23 @@ def drawn(family: Family, rng: np.random.Generator) -> list[Person]:
     """People of each combination, and what each has of the two responses."""
     empty, most = float(rng.choice(family.empty)), int(rng.choice(family.most))
     people: list[Person] = []
-    for a, b, c in itertools.product(*map(range, family.sizes)):
+    for a, b, c, d in itertools.product(*map(range, family.sizes)):
         for _ in range(int(rng.integers(1, most + 1)) if rng.random() > empty else 0):
             t, e = np.exp(rng.normal(4, 1, 2)).astype(int).tolist()
             first = family.asked == "all" or bool(rng.random() < (0.5 if family.asked == "either" else 0.7))
-            people.append((a, b, c, t if first else None, e if family.asked == "all" or not first else None))
-    return people or [(0, 0, 0, 50, 60)]
+            people.append((a, b, c, d, t if first else None, e if family.asked == "all" or not first else None))
+    return people or [(0, 0, 0, 0, 50, 60)]
 
 
 def published(family: Family, people: Sequence[Person]) -> list[PublishedTable]:
     """The tables of a family."""
-    rows = [(f"a{a}", f"b{b}", f"c{c}", t, e) for a, b, c, t, e in people]
+    rows = [(f"a{a}", f"b{b}", f"c{c}", f"d{d}", t, e) for a, b, c, d, t, e in people]
     keys = (
         Variable(name, role=Role.KEY, codes=tuple(f"{name}{j}" for j in range(size)))
-        for name, size in zip("abc", family.sizes, strict=True)
+        for name, size in zip(NAMES, family.sizes, strict=True)
     )
     schema = Schema((*keys, Variable("t", kind=Kind.NUMERIC), Variable("e", kind=Kind.NUMERIC)))
-    types = dict.fromkeys("abc", pl.String) | dict.fromkeys("te", pl.Int64)
+    types = dict.fromkeys(NAMES, pl.String) | dict.fromkeys("te", pl.Int64)
     data = Microdata.of(pl.DataFrame(rows, schema=types, orient="row"), schema)
     specs = [TableSpec(tuple(DimensionSpec(name) for name in names), response=of) for names, of in family.tables]
     rules = RULES if any(of for _, of in family.tables) else RULES[1:]
@@ -108,7 +114,7 @@ class Reader:
     def within(self, names: Sequence[str], codes: Sequence[str]) -> NDArray[np.float64]:
         """Which combinations a cell of a table contains."""
         given = {name: int(code[1:]) for name, code in zip(names, codes, strict=True) if code != "Total"}
-        places = [dict(zip("abc", at, strict=True)) for at in self.inner]
+        places = [dict(zip(NAMES, at, strict=True)) for at in self.inner]
         return np.array([all(at[name] == code for name, code in given.items()) for at in places], dtype=float)
 
     def ends(self, of: str | None, wanted: NDArray[np.float64]) -> tuple[float, float]:
@@ -152,7 +158,7 @@ def attacked(name: str, number: int) -> Counter[str]:
     reader = Reader(family, published(family, people))
     found: Counter[str] = Counter(unsafe=0, exactly=0, closely=0)
     for of, inside, state, _ in reader.cells:
-        own = [one for one in people if inside[reader.inner.index(one[:3])]]
+        own = [one for one in people if inside[reader.inner.index(one[:4])]]
         sizes = [value for one in own if (value := 1 if of is None else one[COLUMNS.index(of)]) is not None]
         wanted = _wanted(sizes, people=of is None) if state == HIDDEN else None
         if wanted is not None:

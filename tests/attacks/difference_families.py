@@ -10,7 +10,8 @@ What is published of both tells of those who are in the one and not in the other
 - with `-sums` turnover instead of counts;
 - `ledger`, `ledger-sums`: `groups`, each table released by itself, one after another, with one ledger; with `ledger-memory`
   and `ledger-memory-sums` the second one hides what it must because of the first; with `ledger-versions` and
-  `ledger-versions-sums` the second one is of a second version, in which something else was corrected.
+  `ledger-versions-sums` the second one is of a second version, in which something else was corrected; with `bands` they are
+  by the bands of ages. Neighbouring codes are taken away together, too.
 
 Each is crossed by sex in every other case. The attacker knows which codes lie within others, and has the published tables.
 """
@@ -20,7 +21,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import pairwise, product
+from itertools import combinations_with_replacement, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,10 @@ LEDGERS = (
     "ledger-memory-sums",
     "ledger-versions",
     "ledger-versions-sums",
+    "ledger-bands",
+    "ledger-bands-sums",
+    "ledger-memory-bands",
+    "ledger-memory-bands-sums",
 )
 Codes = Mapping[str, frozenset[int]]
 """The kinds of people that have each code of a variable; who has no code has none."""
@@ -79,7 +84,7 @@ def two_codings(family: str, rng: np.random.Generator) -> tuple[int, tuple[Codes
     if family == "missing":  # the last kind of each region has no district
         of = {f"r{r}": frozenset({3 * r, 3 * r + 1, 3 * r + 2}) for r in range(3)}
         return 9, (of, {f"d{kind}": frozenset({kind}) for kind in range(9) if kind % 3 < 2})
-    if family == "bands":
+    if "bands" in family:
         ends = ([0, *range(3 + later, 36, 3), 36] for later in (0, 1))
         one, other = ({f"{own[0]}": frozenset(range(*own)) for own in pairwise(cuts)} for cuts in ends)
         return 36, (one, other)
@@ -179,6 +184,12 @@ def released(family: str, codings: tuple[Codes, Codes], people: Sequence[tuple[i
         return [read_published_table(folder / f"{name}.csv") for name in ("one", "two")]
 
 
+def _after_totals(tables: Sequence[PublishedTable]) -> list[range]:
+    """The places of the cells of each table behind its total."""
+    ends = np.cumsum([0, *(len(table.codes) for table in tables)]).tolist()
+    return [range(start + 1, end) for start, end in pairwise(ends)]
+
+
 def attacked(family: str, number: int) -> Counter[str]:
     """The unsafe differences of a case, and those that are known exactly."""
     ledger = family.startswith("ledger")
@@ -202,6 +213,9 @@ def attacked(family: str, number: int) -> Counter[str]:
         wholes = [
             np.sum(wholes[start : at + 1], axis=0) for start, end in ((1, 13), (14, 26)) for at in range(start, end)
         ]
+    if ledger:  # neighbouring codes together, of each table
+        spans = [(start, at) for own in _after_totals(tables) for start, at in combinations_with_replacement(own, 2)]
+        wholes += [np.sum(wholes[start : at + 1], axis=0) for start, at in spans]
     wanted = {}
     for whole in wholes:
         for part in wholes:

@@ -28,6 +28,7 @@ FAMILIES = (
     "five",
     "apart",
     "unrelated",
+    "three",
 )
 
 
@@ -37,6 +38,19 @@ def unrelated(number: int) -> Case:
     one, other = rng.choice(4, 24, p=[0.5, 0.3, 0.14, 0.06]), rng.choice(3, 24, p=[0.6, 0.3, 0.1])
     people = [({"a": str(a), "b": str(b)}, 1) for a, b in zip(one, other, strict=True)]
     return Case(people, [("a",), ("b",)], [{"a": a, "b": b} for a in "0123" for b in "012"])
+
+
+def three(number: int) -> Case:
+    """Three variables of 12 to 60 people that have nothing to do with each other, by each two of them in any order."""
+    rng = np.random.default_rng([number, *b"three"])
+    size = {name: int(rng.integers(2, 4)) for name in "abc"}
+    n = int(rng.integers(12, 60))
+    columns = {name: [str(code) for code in rng.integers(0, most, n)] for name, most in size.items()}
+    people = [(dict(zip("abc", codes, strict=True)), 1) for codes in zip(*columns.values(), strict=True)]
+    tables = [("a", "b"), ("a", "c"), ("b", "c")]
+    order = [tables[at] for at in rng.permutation(3)]
+    everywhere = [dict(zip("abc", map(str, place), strict=True)) for place in np.ndindex(*size.values())]
+    return Case(people, order, everywhere)
 
 
 def released(case: Case, folder: Path) -> tuple[list[str], int]:
@@ -61,7 +75,8 @@ def main(arguments: Sequence[str]) -> None:
     for family in arguments[1:] or FAMILIES:
         leaks = refused = 0
         for number in range(cases):
-            case = unrelated(number) if family == "unrelated" else case_of(family, number)
+            own = {"unrelated": unrelated, "three": three}.get(family)
+            case = own(number) if own else case_of(family, number)
             with tempfile.TemporaryDirectory() as folder:
                 texts, lost = released(case, Path(folder))
             refused += lost

@@ -3,8 +3,8 @@
 PYTHONPATH=src:tests python tests/attacks/partial_tie_families.py 25
 
 The attacker reads the CSV files only and knows what everybody would: the identity of turnover and its parts, the exchange rate
-of each country, the least and the largest rate of a tax, that a yes is counted at most once. "Before" is the same plan with
-relations not looked for.
+of each country, the least and the largest rate of a tax, that a yes is counted at most once, that a household earns what its
+members earn. "Before" is the same plan with relations not looked for.
 """
 
 import sys
@@ -39,6 +39,8 @@ class Family:
     records: Callable[[np.random.Generator], pl.DataFrame]
     responses: tuple[str, ...]
     add: Callable[[Published, pl.DataFrame], None]
+    belong: Role | None = None
+    """The role of the column `home`, where records belong together."""
 
 
 def places(seen: Published) -> set[tuple[tuple[str, str], ...]]:
@@ -93,6 +95,21 @@ def _incomplete(rng: np.random.Generator) -> pl.DataFrame:
     return _parts(rng).with_columns(exp=pl.when(pl.int_range(50) == 0).then(None).otherwise(pl.col("exp")))
 
 
+def _homes(rng: np.random.Generator) -> pl.DataFrame:
+    """People of one or three to a household; what it earns stands with its head."""
+    home = np.repeat(np.arange(30), rng.choice([1, 3], 30))
+    keys = {name: codes[home] for name, codes in _keys(rng, 30).items()}
+    pay = np.rint(rng.lognormal(5, 1.3, len(home))).astype(int)
+    rent = np.rint(rng.lognormal(5, 1.3, len(home))).astype(int) * (rng.random(len(home)) < 0.7)
+    head = np.diff(home, prepend=-1) > 0
+    earned = np.where(head, np.bincount(home, pay + rent)[home], 0).astype(int)
+    return pl.DataFrame({"home": home, **keys, "earned": earned, "pay": pay, "rent": rent})
+
+
+def _earned_together(seen: Published, _: pl.DataFrame) -> None:
+    seen.relate({"earned": 1.0, "pay": -1.0, "rent": -1.0})
+
+
 def _at_most_counted(seen: Published, _: pl.DataFrame) -> None:
     seen.relate({"flag": 1.0, "count": -1.0}, inequality=True)
 
@@ -134,12 +151,17 @@ FAMILIES = {
     "a tax between two rates": Family(_two_rates, ("sales", "tax"), _between_two_rates),
     "a sum but for one wrong record": Family(_wrong, ("tot", "dom", "exp"), _sum_of_parts),
     "a sum but for one missing value": Family(_incomplete, ("tot", "dom", "exp"), _sum_of_parts),
+    "a sum of a household": Family(_homes, ("earned", "pay", "rent"), _earned_together, Role.HOUSEHOLD_ID),
+    "a sum of a respondent": Family(_homes, ("earned", "pay", "rent"), _earned_together, Role.ENTITY),
 }
 
 
-def protected(frame: pl.DataFrame, responses: tuple[str, ...], *, find: bool) -> ProtectedTable:
+def protected(
+    frame: pl.DataFrame, responses: tuple[str, ...], belong: Role | None = None, *, find: bool
+) -> ProtectedTable:
     numeric = [Variable(name, kind=Kind.NUMERIC) for name in responses if name != "count"]
-    data = Microdata.of(frame, Schema((Variable("a", role=Role.KEY), Variable("b", role=Role.KEY), *numeric)))
+    home = [] if belong is None else [Variable("home", role=belong)]
+    data = Microdata.of(frame, Schema((*home, Variable("a", role=Role.KEY), Variable("b", role=Role.KEY), *numeric)))
     dimensions = (DimensionSpec("a"), DimensionSpec("b"))
     specs = [TableSpec(dimensions, response=None if name == "count" else name) for name in responses]
     return protect_table(
@@ -163,7 +185,7 @@ def levels(run: ProtectedTable) -> dict[Cell, tuple[float, float, float]]:
 
 def attack(family: Family, frame: pl.DataFrame, *, find: bool) -> tuple[int, int, int]:
     """Unsafe cells, those known exactly, and those known more closely than their levels (these included)."""
-    run = protected(frame, family.responses, find=find)
+    run = protected(frame, family.responses, family.belong, find=find)
     with tempfile.TemporaryDirectory() as name:
         files = [(one.response, Path(name) / f"{one.response}.csv") for one in run.published]
         for one, (_, path) in zip(run.published, files, strict=True):

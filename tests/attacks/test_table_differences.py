@@ -24,7 +24,7 @@ from reticent.tables.suppression.heuristic import Heuristic
 
 BROKEN = {
     "ages": (3,), "flags": (7,), "missing": (21,), "bands": (8,), "ages-sums": (18,), "missing-sums": (37,),
-    "ledger-memory": (48,), "ledger-memory-sums": (28,),
+    "ledger-memory": (48,), "ledger-memory-sums": (28,), "ledger-memory-bands": (3,), "ledger-memory-bands-sums": (0, 4),
 }  # fmt: skip
 """Cases whose published tables had an unsafe difference."""
 
@@ -66,6 +66,11 @@ def test_a_difference_that_a_sole_respondent_of_a_cell_finds_is_not_held() -> No
 def test_a_ledger_refuses_a_table_that_leaves_somebody_of_another(family: str) -> None:
     with pytest.raises(NotProtectedError, match="g3 less h1 .hidden by one and two. would be known too well"):
         attacked(family, 48)
+
+
+def test_a_ledger_names_the_cells_that_leave_somebody_together() -> None:
+    with pytest.raises(NotProtectedError, match=" and .* less .* .hidden by one and two. would be known too well"):
+        attacked("ledger-bands", 3)
 
 
 AGES = {"young": 5, "62": 5, "65": 1, "70": 4, "old": 5}

@@ -29,7 +29,7 @@ def relations(columns: dict[str, list[int]], names: tuple[str, ...]) -> list[str
     """The equations that are found between some responses."""
     schema = Schema(tuple(Variable(name, kind=Kind.NUMERIC) for name in columns))
     data = Microdata.of(pl.DataFrame(columns), schema)
-    ties = ties_in_records(data, names, [], find=True, dimensions=(), classes=False)
+    ties = ties_in_records(data, names, [], find=True, dimensions=(), cells=False)
     return [str(tie.relation) for tie in ties if not tie.relation.inequality]
 
 

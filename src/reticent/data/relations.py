@@ -131,6 +131,14 @@ class Relations:
         inner = Relations(len(chosen), indptr, number[self.cells[keep]], self.coefs[keep], np.zeros(len(rows)))
         return Restriction(inner, chosen, rows)
 
+    def without(self, mask: NDArray[np.bool_]) -> "Relations":
+        """Only the relations that none of the masked cells is in, over the same cells."""
+        row_of = np.repeat(np.arange(self.n_rows), np.diff(self.indptr))
+        kept = np.bincount(row_of[mask[self.cells]], minlength=self.n_rows) == 0
+        inside = kept[row_of]
+        indptr = np.concatenate(([0], np.cumsum(np.diff(self.indptr)[kept]))).astype(np.int64)
+        return Relations(self.n_cells, indptr, self.cells[inside], self.coefs[inside], self.rhs[kept])
+
     def with_rows(self, extra: "Relations") -> "Relations":
         """These relations and further ones over the same cells (or over cells appended behind)."""
         return Relations(

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a cell of one release leaves of a cell of another that it lies within: nobody publishes it, but anybody can subtract.
+"""What cells of one release leave of cells of another that they lie within: nobody publishes it, but anybody can subtract.
 
-Ages 15 to 65 in one table and 15 to 64 in another that is released later publish those who are 65. Where the rules of both
-call these people unsafe, their sum is watched like a hidden cell without levels. Within one table nothing is added: its own
-method judges its sums. Tables of different versions are subtracted too: who did not change is the same in both.
+Ages 15 to 65 in one table and 15 to 64 in another that is released later publish those who are 65, and so do all bands of ages
+up to 65 in one and up to 64 in another. Where the rules of both call these people unsafe, their sum is watched like a hidden
+cell without levels. Within one table nothing is added: its own method judges its sums. Tables of different versions are
+subtracted too: who did not change is the same in both.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise, product
 
@@ -24,18 +25,24 @@ from reticent.tables.facts_left import response_of
 from reticent.tables.request import rules_of_counts
 from reticent.tables.rests import smallest, unsafe_groups
 from reticent.tables.rules import Rule
+from reticent.tabulation.code_bounds import Limit, limits_of
 from reticent.tabulation.ground import GroundedData
 
 DIFFERENCES = "differences of tables"
 MOST_PAIRS = 10_000_000
 """Two tables with more pairs of cells are not looked at."""
+MOST_UNIONS = 200
+"""So many rests that several cells leave are judged of two tables, those of the fewest people."""
+MOST_TWOS = 2_000
+"""And so many times two of them together."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
     """The cells of one released table: what they add up, the rules, their names, and their atoms (a column for each cell).
 
-    `here` says whether the table is of the version whose people are looked at.
+    `here` says whether the table is of the version whose people are looked at. `family` numbers finest cells, with totals of
+    some dimensions: cells of one family have nobody in common (−1: cells of other levels, and the total).
     """
 
     release: str
@@ -46,6 +53,7 @@ class _Cells:
     shadow: str | None
     names: tuple[str, ...]
     published: tuple[bool, ...]
+    family: Ints = field(repr=False)
     atoms: sparse.csc_array = field(repr=False)
 
     def of(self, cell: int) -> Ints:
@@ -117,7 +125,20 @@ def _cells_of(grounded: GroundedData, name: str, recipe: TableRecipe, *, here: b
             # counts have none, and a variable of one version may be missing in another
             shadow = recipe.shadow if response != COUNT and recipe.shadow in grounded.data.schema else None
             variable = shown.published.dimensions[0]
-            yield _Cells(release, here, response, variable, rules, shadow, names, out, columns)
+            yield _Cells(release, here, response, variable, rules, shadow, names, out, _families(shown, atoms), columns)
+
+
+def _families(shown: ShownTable, cells: Iterable[tuple[str, ...]]) -> Ints:
+    """For each cell the dimensions in which it has a finest code, if it has the total of the others; −1 elsewhere."""
+    places = [(own.index, own.is_leaf) for own in shown.dimensions]
+    found = []
+    for codes in cells:
+        nodes = [index[code] for code, (index, _) in zip(codes, places, strict=True)]
+        finest = [bool(leaf[node]) for node, (_, leaf) in zip(nodes, places, strict=True)]
+        levels = all(fine or node == 0 for node, fine in zip(nodes, finest, strict=True))
+        number = sum(1 << at for at, fine in enumerate(finest) if fine)
+        found.append(number if levels and number else -1)
+    return np.array(found, dtype=np.int64)
 
 
 def _response(grounded: GroundedData, shown: ShownTable) -> str | None:
@@ -128,7 +149,15 @@ def _response(grounded: GroundedData, shown: ShownTable) -> str | None:
 
 def _unsafe(grounded: GroundedData, one: _Cells, other: _Cells) -> list[Watch]:
     """What two tables leave of each other whose people the rules of either call unsafe."""
-    rests = [*_rests(grounded, one, other), *_rests(grounded, other, one)]
+    unions = _unions(grounded, one, other)
+    rests = [*_rests(grounded, one, other), *_rests(grounded, other, one), *unions]
+    found = _unsafe_of(grounded, one, other, rests)
+    unsafe = [rest for rest, _ in found if any(rest is own for own in unions)]
+    return [watch for _, watch in (*found, *_unsafe_of(grounded, one, other, _two_of(unsafe, unions)))]
+
+
+def _unsafe_of(grounded: GroundedData, one: _Cells, other: _Cells, rests: Sequence[_Rest]) -> list[tuple[_Rest, Watch]]:
+    """The rests whose people the rules of either table call unsafe, each with what must not be known."""
     ground = grounded.ground
     there = np.ones(ground.n_units, dtype=bool) if one.response == COUNT else grounded.there(one.response)
     response = None if one.response == COUNT else one.response
@@ -139,7 +168,7 @@ def _unsafe(grounded: GroundedData, one: _Cells, other: _Cells) -> list[Watch]:
     specs = [TableSpec((DimensionSpec(one.variable),), response, own) for own in {one.shadow, other.shadow}]
     found = set[int]().union(*(unsafe_groups(grounded.data, spec, rules, groups) for spec in specs))
     releases = f"{one.release} and {other.release}"
-    return [_watch(grounded, one.response, rests[at], groups[at], releases) for at in sorted(found)]
+    return [(rests[at], _watch(grounded, one.response, rests[at], groups[at], releases)) for at in sorted(found)]
 
 
 def _rests(grounded: GroundedData, whole: _Cells, part: _Cells) -> Iterator[_Rest]:
@@ -160,6 +189,54 @@ def _rests(grounded: GroundedData, whole: _Cells, part: _Cells) -> Iterator[_Res
         mark = _mark(left, people)
         if mark and not any(mark in own for own in tables):
             yield _Rest(left, f"{whole.names[a]} less {part.names[b]}")
+
+
+def _unions(grounded: GroundedData, one: _Cells, other: _Cells) -> list[_Rest]:
+    """What several cells of one table leave of several of the other that they lie within: the smallest of very many.
+
+    Which cells have people in common says which lie within others, as codes of linked tables do.
+    """
+    people = np.bincount(grounded.ground.atom_of_unit, minlength=grounded.ground.n_atoms)
+    shared = sparse.coo_array(one.atoms.T @ other.atoms)
+    row, col = shared.row.astype(np.int64), shared.col.astype(np.int64)
+    sizes = one.atoms.T @ people, other.atoms.T @ people
+    limits: list[tuple[int, Limit]] = []
+    for mine, its in product(sorted({*one.family.tolist()} - {-1}), sorted({*other.family.tolist()} - {-1})):
+        clock.check()
+        own = (one.family[row] == mine) & (other.family[col] == its)
+        for limit in limits_of(np.column_stack((row[own], col[own])), (len(one.names), len(other.names))):
+            of, within = sizes if limit.turned else sizes[::-1]
+            limits.append((int(of[list(limit.of)].sum() - within[list(limit.within)].sum()), limit))
+    smallest_of = sorted((own for own in limits if own[0]), key=lambda own: own[0])[:MOST_UNIONS]
+    tables = one.judged(one.marks(people), other), other.judged(other.marks(people), one)
+    found = dict[bytes, _Rest]()
+    for _, limit in smallest_of:
+        whole, part = (one, other) if limit.turned else (other, one)
+        left = np.setdiff1d(_all_of(whole, limit.of), _all_of(part, limit.within), assume_unique=True)
+        mark = _mark(left, people)
+        if not any(mark in known for known in tables):
+            found.setdefault(mark, _Rest(left, f"{_named(whole, limit.of)} less {_named(part, limit.within)}"))
+    return list(found.values())
+
+
+def _two_of(unsafe: Sequence[_Rest], rests: Sequence[_Rest]) -> list[_Rest]:
+    """An unsafe rest with another that has nobody of it: bands of 20 to 49 less those of 21 to 48 leave two ages.
+
+    Two rests that are safe are safe together.
+    """
+    pairs = {frozenset((id(a), id(b))): (a, b) for a, b in product(unsafe, rests) if a is not b}
+    kept = list(pairs.values())[:MOST_TWOS]
+    both = [(a, b) for a, b in kept if not np.isin(a.atoms, b.atoms, assume_unique=True).any()]
+    return [_Rest(np.union1d(a.atoms, b.atoms), f"{a.name}, with {b.name}") for a, b in both]
+
+
+def _all_of(cells: _Cells, chosen: Sequence[int]) -> Ints:
+    """The atoms of cells that have none in common."""
+    return np.sort(np.concatenate([cells.of(cell) for cell in chosen]))
+
+
+def _named(cells: _Cells, chosen: Sequence[int]) -> str:
+    return " and ".join(cells.names[cell] for cell in chosen)
 
 
 def _mark(atoms: Ints, people: Ints) -> bytes:

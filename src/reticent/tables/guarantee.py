@@ -13,12 +13,13 @@ FAMILY = "all tables of three counts from 0 to 4 and their total, minimum 3"
 
 
 HIDDEN = (
-    "Against the arithmetic attacker, who has the published values and states, the relations, known bounds and earlier releases "
-    "of the plan, and knows that counts are whole numbers and hidden ones at least 1: no unsafe cell can be placed within its "
-    "protection levels, and no unsafe sum of hidden cells can be worked out (sums of two cells and of whole rows; sums of three "
-    "where few cells are hidden). Sole respondents of a cell are judged separately. Not covered: longer sums of hidden cells, "
-    "more respondents who join than `coalition` says, what a respondent concludes from its part of a cell that it shares, and "
-    "releases that the plan does not name."
+    "Against the arithmetic attacker, who has the published values and states, the relations, known bounds and earlier "
+    "releases of the plan, and knows that counts are whole numbers and hidden ones at least 1, and that no combination of "
+    "codes is below 0 of which linked tables made of records show parts (a note says where these are too many to be "
+    "judged): no unsafe cell can be placed within its protection levels, and no unsafe sum of hidden cells can be worked "
+    "out (sums of two cells and of whole rows; sums of three where few cells are hidden). Sole respondents of a cell are "
+    "judged separately. Not covered: longer sums of hidden cells, more respondents who join than `coalition` says, what a "
+    "respondent concludes from its part of a cell that it shares, and releases that the plan does not name."
 )
 """What suppression keeps."""
 NOT_FOLLOWED = (

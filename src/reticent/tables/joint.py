@@ -113,15 +113,17 @@ def _problem(parts: tuple[Judged, ...], system: System, rows: TieRows, extra: in
     n = len(low) - extra
     values, status = stacked("values", rows.values[:extra]), stacked("status", float(CellStatus.SECONDARY))
     rests = _unsafe_rests(rows, status, n) if extra else []
+    together = len(rows.together) if extra else 0
     status[rests] = CellStatus.PRIMARY
     most = np.where(status == CellStatus.EMPTY, 0.0, np.inf)
     most[n:] = rows.upper[:extra]
     low = known_floors(low, most, system.relations, values)
-    behind = [row for row in rows.rows if row[0][-1] >= n][:extra]
+    behind = [row for row in rows.rows if row[0][-1] >= n][: extra - together]
     for at, (cells, coefs) in enumerate(behind):
         ends = sum(c * (high[cell] if c > 0 else low[cell]) for cell, c in zip(cells[:-1], coefs[:-1], strict=True))
         high[n + at] = min(high[n + at], max(ends, rows.values[at]))
-    whole = np.concatenate([_whole(parts, rows), np.zeros(extra, dtype=bool)])
+    behind_whole = np.array([*([False] * (extra - together)), *rows.whole[:together]], dtype=bool)
+    whole = np.concatenate([_whole(parts, rows), behind_whole])
     who = sole_respondents(members, rows, extra)
     return SuppressionProblem(
         values,
@@ -142,6 +144,7 @@ def _problem(parts: tuple[Judged, ...], system: System, rows: TieRows, extra: in
         window=_window(problems, extra),
         hides_empty=any(problem.hides_empty for problem in problems),
         rests=frozenset(rests),
+        combinations=dict(zip(range(n + extra - together, n + extra), rows.together, strict=False)),
     )
 
 

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from reticent.base.arrays import Ints
+from reticent.tables.attack.inside import partners_by_relations
 from reticent.tables.attack.insiders import single_respondents
+from reticent.tables.inputs import MAX_COALITION
 from reticent.tables.problem import SuppressionProblem
 from reticent.tabulation.joint import TieRows, same_codes, starts_of
 from reticent.tabulation.linked import System
@@ -91,21 +93,30 @@ def _of_differences(who: Ints, parts: Sequence[Part], rows: TieRows, extra: int)
     return found
 
 
+def _unnamed(problem: SuppressionProblem, start: int, who: Ints | None, free: int) -> dict[int, frozenset[int]]:
+    """The respondents of cells that have a few, by the numbers (`who`) of sole respondents of a cell, others from `free` on."""
+    alone = single_respondents(problem)
+    name = {int(alone[cell]): int(who[start + cell]) for cell in np.flatnonzero(alone >= 0)} if who is not None else {}
+    few = partners_by_relations(problem, MAX_COALITION)
+    return {cell: frozenset(name.get(one, free + one) for one in own) for cell, own in few.items()}
+
+
 def partners_together(parts: Sequence[Part], rows: TieRows, who: Ints | None) -> dict[int, frozenset[int]]:
     """The respondents of cells that have a few; where a response has no names, those of another with as many of them.
 
-    With the respondents of differences, by the names that those `who` are alone in a cell have.
+    With the respondents of differences, by the names that sole respondents of a cell have (`who`).
     """
     _, _, number = same_codes([system for system, _ in parts])
     starts = starts_of([system for system, _ in parts]).tolist()
     found = {start + cell: own for (_, problem), start in zip(parts, starts) for cell, own in problem.partners.items()}
     by_codes = {(int(number[cell]), len(own)): own for cell, own in found.items()}
     for (_, problem), start in zip(parts, starts):
-        counts = () if problem.respondent is not None or problem.counts is None else problem.counts[: problem.n_own]
-        for cell, count in enumerate(counts, start=start):
-            own = by_codes.get((int(number[cell]), int(count)))
-            if own is not None:
-                found.setdefault(cell, own)
+        if problem.respondent is not None or problem.counts is None:
+            continue
+        free = 1 + max((-1 if who is None else int(who.max(initial=-1)), *(max(own) for own in found.values())))
+        for cell, own in _unnamed(problem, start, who, free).items():
+            own = by_codes.setdefault((int(number[start + cell]), len(own)), own)
+            found.setdefault(start + cell, own)
     n = int(starts_of([system for system, _ in parts])[-1])
     if who is not None and len(who) > n:
         found |= {n + at: frozenset(own) for at, own in _left(who[:n], parts, rows).items() if len(own) > 1}

@@ -90,7 +90,8 @@ class SuppressionProblem:
     closely than its levels. `partners` are the respondents of cells that have a few: if these join, they know the cell.
     `published` has what earlier releases show of each cell after noise, `window` the least and the largest value that a method
     that changes values may publish beside them. With `hides_empty` cells without respondents may be among the hidden ones.
-    `rests` are differences of cells that must not be known.
+    `rests` are differences of cells that must not be known. `combinations` of codes are in no table: what the records have in
+    each, where the values are any that fit.
     """
 
     values: Floats
@@ -115,6 +116,7 @@ class SuppressionProblem:
     window: tuple[Floats, Floats] | None = field(default=None, repr=False)
     hides_empty: bool = False
     rests: frozenset[int] = frozenset()
+    combinations: Mapping[int, float] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         n = self.relations.n_cells
@@ -217,9 +219,10 @@ class SuppressionProblem:
 
     @cached_property
     def decimals(self) -> int:
-        """Digits behind the point that the values have (at most 6)."""
+        """Digits behind the point that the values of cells have (at most 6)."""
+        values = np.delete(self.values, list(self.combinations))
         for digits in range(MAX_DECIMALS):
-            scaled = self.values * 10.0**digits
+            scaled = values * 10.0**digits
             if np.all(np.abs(scaled - np.rint(scaled)) <= 1e-6 + 1e-12 * np.abs(scaled)):
                 return digits
         return MAX_DECIMALS
@@ -271,6 +274,19 @@ class SuppressionProblem:
         changed = self.status.copy()
         changed[cells] = status
         return replace(self, status=changed)
+
+    def with_records(self) -> "SuppressionProblem":
+        """The same problem with what the records have in the combinations that no table shows."""
+        values = self.values.copy()
+        values[list(self.combinations)] = list(self.combinations.values())
+        return replace(self, values=values)
+
+    def without_combinations(self) -> "SuppressionProblem":
+        """The same problem for an attacker who does not think of combinations that no table shows."""
+        aside = np.zeros(self.n_cells, dtype=bool)
+        aside[list(self.combinations)] = True
+        shown = self.with_status(aside, CellStatus.FROZEN)
+        return replace(shown, relations=self.relations.without(aside), combinations={})
 
     def without_levels(self) -> "SuppressionProblem":
         """The same problem where primaries need no more than not to be known exactly."""

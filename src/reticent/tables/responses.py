@@ -14,6 +14,7 @@ from reticent.data.response_relations import COUNT, ResponseRelation, parse_rela
 from reticent.data.table import TableSpec
 from reticent.tables.apriori import Knowledge
 from reticent.tables.bounds import CellBounds, cell_bounds
+from reticent.tables.combinations import combinations_of
 from reticent.tables.crossed import crossed
 from reticent.tables.judge import LinkedTable, judge_linked
 from reticent.tables.make import Making, make_tables
@@ -25,7 +26,7 @@ from reticent.tables.rests import with_rests
 from reticent.tabulation.code_columns import CodeColumns
 from reticent.tabulation.codings import Coding, Row, codings_of, rows_within
 from reticent.tabulation.coinciding import coinciding
-from reticent.tabulation.joint import Left
+from reticent.tabulation.joint import Combinations, Left
 from reticent.tabulation.linked import System
 from reticent.tabulation.responses import lacking, name_of_response, ties_in_cells, ties_in_records
 from reticent.tabulation.tied_responses import Tie
@@ -52,6 +53,13 @@ class ResponseTables:
     """Sums of cells that are not below 0, because some codes lie within others."""
     rests: tuple[Left, ...] = ()
     """Who is left of each of them."""
+    combinations: tuple[Combinations, ...] = ()
+    """Combinations of codes that no table shows, of which none is below 0."""
+
+    @property
+    def beyond_its_cells(self) -> bool:
+        """Whether more is known of the response than what relates the cells that are published."""
+        return bool(self.limits or self.latent or self.combinations)
 
     @property
     def published(self) -> list[int]:
@@ -106,7 +114,7 @@ def _ties(
     if not isinstance(data, LargeFile):
         specs = [one.source for one in request.tables if one.records is data and isinstance(one.source, TableSpec)]
         dimensions = [dimension for spec in specs for dimension in spec.dimensions]
-        return ties_in_records(data, names, declared, find=request.find_relations, dimensions=dimensions, classes=True)
+        return ties_in_records(data, names, declared, find=request.find_relations, dimensions=dimensions, cells=True)
     if declared or request.find_relations:
         raise PlanError(
             "[table]: relations between responses are looked for in all records at once, which stay in the engine; give each "
@@ -125,6 +133,10 @@ def _judged(
     knowledge = replace(knowledge, of_one=ends_of_one(system.table, limits))
     within = rows_within(system, codings)
     limits_of_codes, rests = with_rests(wanted, system, within) if hides(request.method) else (tuple(within), ())
+    together: tuple[Combinations, ...] = ()
+    if hides(request.method):
+        together, left = combinations_of(wanted, system, knowledge.verdict, hide_empty=request.hide_empty)
+        notes += left
     return ResponseTables(
         system,
         knowledge,
@@ -137,6 +149,7 @@ def _judged(
         {at: one.memory for at, one in enumerate(wanted) if one.memory != Memory()},
         limits_of_codes,
         rests,
+        together,
     )
 
 

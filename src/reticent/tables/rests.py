@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who is left of cells when others that lie within them are taken away: a difference of published cells is judged as a cell.
 
-Ages 15 to 65 in one table and 15 to 64 in another publish those who are 65, though no table has them. Who is alone in what
-is left knows it, like a sole respondent of a cell.
+Ages 15 to 65 in one table and 15 to 64 in another publish those who are 65, though no table has them. The only
+respondent in what is left knows it, like a sole respondent of a cell.
 """
 
 from collections.abc import Mapping, Sequence

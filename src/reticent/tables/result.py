@@ -319,7 +319,9 @@ class ProtectedTable:
         hidden = np.append(self.outcome.hidden, np.ones(len(groups), dtype=bool))
         told = (self.system, self.outcome, self.method, self.problem)
         seen = with_sums(as_published(*told), groups)
-        return make_certificate(reconciled(seen, hidden), hidden, least=public_floor(*told))
+        behind = self.joint is not None and self.joint.n_cells < self.problem.n_cells
+        cells = self.joint.n_cells if self.joint is not None and behind else None
+        return make_certificate(reconciled(seen, hidden), hidden, least=public_floor(*told), cells=cells)
 
     def _inside(self, found: InsideAudit) -> dict[str, Any]:
         name = self.table.cell_codes

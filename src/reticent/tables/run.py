@@ -56,7 +56,7 @@ from reticent.tables.sum_judge import judged_sums
 from reticent.tables.suppression import SuppressionMethod
 from reticent.tables.suppression.infeasible import KNOWN_ANYWAY, within_reach
 from reticent.tables.suppression.sums import watched
-from reticent.tabulation.joint import tie_rows, with_limits
+from reticent.tabulation.joint import tie_rows, with_combinations, with_limits
 from reticent.tabulation.responses import related, tie_notes
 from reticent.tabulation.tied_responses import Tie
 
@@ -223,7 +223,7 @@ def _run_group(
     started = clock.peek()
     responses = [found.responses[name] for name in members]
     notes = [*secret_notes(secret), *(note for one in responses for note in one.notes), *tie_notes(ties)]
-    joined = len(responses) > 1 or responses[0].limits or responses[0].latent
+    joined = len(responses) > 1 or responses[0].beyond_its_cells
     case = _together(request, responses, ties, notes) if joined else _alone(request, responses[0], notes)
     left = max(_LEAST_SHARE * request.time_limit, request.time_limit - (clock.peek() - started))
     result = _protect(replace(request, time_limit=left), replace(case, told=tuple(told)), secret, progress)
@@ -251,7 +251,8 @@ def _together(
         said += previous_notes(one.system, one.previous)
     systems = [one.system for one in responses]
     limits, rests = [one.limits for one in responses], [one.rests for one in responses]
-    joint = join(judged, with_limits(tie_rows(systems, ties), systems, limits, rests))
+    rows = with_limits(tie_rows(systems, ties), systems, limits, rests)
+    joint = join(judged, with_combinations(rows, systems, [one.combinations for one in responses]))
     starts = np.cumsum([0, *(len(one.system.parts) for one in responses)]).tolist()
     published = sorted(number for one in responses for number in one.published)
     if not published:

@@ -7,7 +7,7 @@ further cell each that makes up the difference: it is never published, and what 
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from reticent.tabulation.tied_responses import Numbers, Tie
 
 RESPONSE = "response"
 WITHIN = "codes within others"
+TOGETHER = "codes together"
 Limit = tuple[Sequence[int], Sequence[int]]
 
 
@@ -62,6 +63,25 @@ class TieRows:
     of_codes: int = 0
     unsafe: frozenset[int] = frozenset()
     few: Mapping[int, tuple[int, tuple[tuple[int, int], ...]]] = field(default_factory=dict)
+    together: tuple[float, ...] = ()
+    """The last cells are no differences but combinations of codes, which may be in several rows: what records have in each."""
+    whole: tuple[bool, ...] = ()
+    """Which of these everybody knows to be whole."""
+
+
+@dataclass(frozen=True, eq=False)
+class Combinations:
+    """Combinations of codes that no table of a response shows: possible values, a cell that each is in (`like`), and rows.
+
+    A row is a cell with the combinations that add up to it. `true` values are those of the records; they are `whole` where
+    everybody may know that.
+    """
+
+    values: Floats
+    true: Floats
+    like: Ints
+    rows: tuple[tuple[int, tuple[int, ...]], ...]
+    whole: bool
 
 
 def starts_of(systems: Sequence[System]) -> Ints:
@@ -138,6 +158,33 @@ def with_limits(
             if one.who
         },
     )
+
+
+def with_combinations(
+    rows: TieRows, systems: Sequence[System], combinations: Sequence[Sequence[Combinations]]
+) -> TieRows:
+    """The rows with those of combinations that no table of a response shows, each of which is a further cell from 0 on."""
+    starts = starts_of(systems).tolist()
+    for start, own in zip(starts, combinations, strict=False):
+        for one in own:
+            before, n = starts[-1] + len(rows.values), len(one.values)
+            more = [
+                ((start + cell, *(before + at for at in parts)), (-1, *([1] * len(parts)))) for cell, parts in one.rows
+            ]
+            rows = replace(
+                rows,
+                rows=(*rows.rows, *more),
+                values=np.concatenate((rows.values, one.values)),
+                lower=np.concatenate((rows.lower, np.zeros(n))),
+                upper=np.concatenate((rows.upper, np.full(n, np.inf))),
+                like=np.concatenate((rows.like, start + one.like)),
+                names=(*rows.names, *([TOGETHER] * n)),
+                exact=(*rows.exact, *([False] * len(more))),
+                of_codes=rows.of_codes + n,
+                together=(*rows.together, *one.true.tolist()),
+                whole=(*rows.whole, *([one.whole] * n)),
+            )
+    return rows
 
 
 _Row = tuple[tuple[int, ...], tuple[int, ...], tuple[float, float] | None]

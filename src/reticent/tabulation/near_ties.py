@@ -46,7 +46,7 @@ def near_ties(numbers: Numbers, known: Sequence[Tie]) -> list[Tie]:
     found = [tie.relation for tie in known if not tie.relation.inequality]
     made: list[Tie] = []
     for relation, rounding in itertools.chain(_sampled(numbers), _rounded(numbers)):
-        if _obeyed(numbers, relation, rounding) and _is_new(relation, found):
+        if _obeyed(numbers, relation, rounding) and is_new(relation, found):
             found.append(relation)
             made.append(Tie(relation, rounding, numbers.of_records, everywhere=False))
     return made
@@ -67,7 +67,7 @@ def _obeyed(numbers: Numbers, relation: ResponseRelation, rounding: float) -> bo
     return numbers.of_records and believed_by_records(columns, relation.coefs, int(some.sum()) - int(fine.sum()))
 
 
-def _is_new(relation: ResponseRelation, known: Sequence[ResponseRelation]) -> bool:
+def is_new(relation: ResponseRelation, known: Sequence[ResponseRelation]) -> bool:
     """Whether a relation does not follow from others; a second one up to rounding between the same responses says nothing."""
     if any(set(one.names) == set(relation.names) for one in known):
         return False

@@ -20,6 +20,7 @@ from reticent.tabulation.linked import System
 from reticent.tabulation.near_ties import near_ties, ties_by_code
 from reticent.tabulation.tabulate import decimals_of
 from reticent.tabulation.tied_responses import Numbers, Tie, check_declared, find_ties
+from reticent.tabulation.ties_together import ties_together
 
 LISTED = 20
 """A note names this many relations."""
@@ -37,11 +38,12 @@ def ties_in_records(
     *,
     find: bool = True,
     dimensions: Sequence[DimensionSpec] = (),
-    classes: bool = False,
+    cells: bool = False,
 ) -> list[Tie]:
     """The declared relations, checked record by record, and those that the records show: all, nearly all, or of a code.
 
-    With `classes` also limits of responses by codes that follow their order.
+    With `cells` also those of sums only: limits of responses by codes that follow their order, and what holds for the records
+    of a respondent or of a household together.
     """
     names = tuple(dict.fromkeys((*responses, *(name for relation in declared for name in relation.names))))
     for relation in declared:
@@ -57,8 +59,10 @@ def ties_in_records(
             dimension, nodes = build_dimension(data, spec)
             places = nodes[data.encoded(spec.variable).codes]
             ties += ties_by_code(own, dimension, places, ties)
-            if classes and data.schema.entity is None:  # counts are those of records
+            if cells and data.schema.entity is None:  # counts are those of records
                 ties += ties_by_class(own, dimension, places.astype(np.int64))
+        if cells:
+            ties += ties_together(data, own, dimensions, ties)
     return ties
 
 

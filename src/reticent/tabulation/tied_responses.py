@@ -94,7 +94,7 @@ class Tie:
     """A relation that holds, and how far rounding takes a single record, or cell, from it (0: it is exact).
 
     Where it does not hold in all rows (not `everywhere`), it is used for those cells in which it does; `within` says which
-    records it is about, where these are not all.
+    records it is about, where these are not all, and `together` whose records it is about only when they are added up.
     """
 
     relation: ResponseRelation
@@ -102,8 +102,11 @@ class Tie:
     of_records: bool = True
     everywhere: bool = True
     within: Within | None = None
+    together: str = ""
 
     def __str__(self) -> str:
+        if self.together:
+            return f"{self.relation} (for the records of a {self.together} together)"
         if self.within is not None:
             return f"{self.relation} {self.within}"
         return str(self.relation) if self.everywhere else f"{self.relation} (except for a few records)"

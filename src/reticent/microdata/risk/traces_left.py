@@ -13,7 +13,7 @@ from reticent.data.schema import Kind, Role
 from reticent.kernels.grouping import group_columns
 from reticent.microdata.risk.nearby_weights import FEWEST, LUCK, Nearby, readings
 from reticent.microdata.risk.recount import Fit, is_near
-from reticent.microdata.risk.weights_order import told_in_order
+from reticent.microdata.risk.weights_order import Beside, told_in_order
 from reticent.microdata.trace import Trace, positions, values_of
 
 ALIKE = 10
@@ -116,15 +116,24 @@ def _in_order_of_numbers(view: "_View") -> Iterator[tuple[str, Mask]]:
         if variable.kind is not Kind.NUMERIC or variable.role in _NOT_JUDGED:
             continue
         true = np.where(own >= 0, view.original.numbers((name,))[:, 0][own], np.nan)
+        beside = _published_beside(masked, name)
         if name not in masked.schema:
-            yield name, told_in_order(true, view.shown, np.zeros(own.size, dtype=np.int64))
+            yield name, told_in_order(true, view.shown, np.zeros(own.size, dtype=np.int64), beside=beside)
         elif is_near(view.trace.covers[name], masked, name):
             shown = masked.numbers((name,))[:, 0]
             group = np.where(np.isnan(shown) | (shown == true), -1, 0)
-            yield name, told_in_order(true, view.shown, group, shown)
+            yield name, told_in_order(true, view.shown, group, shown=shown, beside=beside)
         else:
-            hidden = coarser(view.trace, masked, name)
-            yield name, told_in_order(true, view.shown, np.where(hidden, masked.patterns((name,)).group, -1))
+            group = np.where(coarser(view.trace, masked, name), masked.patterns((name,)).group, -1)
+            yield name, told_in_order(true, view.shown, group, beside=beside)
+
+
+def _published_beside(masked: Microdata, name: str) -> Beside:
+    """The other variables that the file shows."""
+    others = [one for one in masked.schema.variables if one.name != name and one.role not in _NOT_JUDGED]
+    numbers = [masked.numbers((one.name,))[:, 0] for one in others if one.kind is Kind.NUMERIC]
+    codes = [masked.encoded(one.name).codes.astype(np.int64) for one in others if one.kind is not Kind.NUMERIC]
+    return Beside(codes, numbers)
 
 
 def _judged(trace: Trace) -> tuple[str, ...]:

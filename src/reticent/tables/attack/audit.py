@@ -98,9 +98,18 @@ def audit(
         found = replace(found, exposed=reach.lost, exact=False)
         return _with_sources(found, problem, hidden, known, started)
     reduced = reduce(problem, hidden, known=known)
-    down, up, programs = movement_ends(reduced, workers=workers, progress=progress)
+    down, up, programs = movement_ends(reduced, only=_of_cells(problem, reduced), workers=workers, progress=progress)
     low, high = carried(reduced, down, up)
     return _with_sources(judge(problem, reduced.cells, low, high, programs=programs), problem, hidden, known, started)
+
+
+def _of_cells(problem: SuppressionProblem, reduced: Reduced) -> Mask | None:
+    """The movements that carry a cell; nobody asks for the ends of combinations that no table shows."""
+    if not problem.combinations:
+        return None
+    found = np.zeros(reduced.relations.n_cells, dtype=bool)
+    found[reduced.leader[(reduced.leader >= 0) & ~np.isin(reduced.cells, list(problem.combinations))]] = True
+    return found
 
 
 def _with_sources(found: Audit, problem: SuppressionProblem, hidden: Mask, known: Mask | None, started: float) -> Audit:

@@ -30,7 +30,8 @@ _FAR = 2.0**50  # stands for no bound
 class Certificate:
     """Everything the verifier needs, in integers; `movements` are sparse (cells, steps) pairs.
 
-    `least` is what everybody knows each hidden cell to be at least (None: nothing), whatever the bounds say.
+    `least` is what everybody knows each hidden cell to be at least (None: nothing), whatever the bounds say. That is so of
+    the first `cells` (None: all): behind them are differences of cells and combinations that no table shows.
     """
 
     scale: int
@@ -43,6 +44,7 @@ class Certificate:
     movements: tuple[tuple[Ints, Ints], ...]
     unproved: tuple[int, ...]
     least: int | None = None
+    cells: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The certificate as plain data (confidential: it holds the true values)."""
@@ -62,6 +64,7 @@ class Certificate:
             "movements": [{"cells": c.tolist(), "steps": s.tolist()} for c, s in self.movements],
             "unproved": list(self.unproved),
             "least": self.least,
+            **({} if self.cells is None else {"cells": self.cells}),
         }
 
     def to_text(self) -> str:
@@ -114,16 +117,24 @@ class _Recorder:
 
 
 def make_certificate(
-    problem: SuppressionProblem, hidden: Mask, *, least: float = -np.inf, progress: Progress = silent
+    problem: SuppressionProblem,
+    hidden: Mask,
+    *,
+    least: float = -np.inf,
+    cells: int | None = None,
+    progress: Progress = silent,
 ) -> Certificate:
     """Prove the demands of all primaries by exact movements, as far as that goes.
 
-    `least` is what the published tables say of every hidden cell, for the verifier to hold the bounds against.
+    `least` is what the published tables say of every hidden cell, for the verifier to hold the bounds against; of these are
+    the first `cells` (None: all).
 
     First by linear programs, whose movements are mostly whole; what is left by integer programs. Primaries without levels
     are moved up, or else down.
     """
-    factor = 1 if problem.integral else FACTOR  # who knows that values are whole is not deceived by parts of them
+    problem = problem.with_records()  # whole steps from what is possible in whole steps
+    of_cells = np.delete(problem.whole, list(problem.combinations))
+    factor = 1 if of_cells.all() else FACTOR  # who knows that values are whole is not deceived by parts of them
     scale = 10**problem.decimals * factor
     whole = _in_integers(problem, scale, factor)
     recorder = _Recorder(whole)
@@ -152,6 +163,7 @@ def make_certificate(
         tuple(recorder.kept),
         tuple(int(c) for c in np.flatnonzero(problem.primary & ~reached)),
         int(np.ceil(least * scale - 1e-6)) if np.isfinite(least) else None,
+        cells,
     )
 
 

@@ -292,11 +292,12 @@ def partners_of(problem: SuppressionProblem, coalition: int) -> Partners:
     if coalition < 2:
         return {}
     if problem.respondent is None and problem.counts is not None:
-        return _partners_by_relations(problem, coalition)
+        return partners_by_relations(problem, coalition)
     return {cell: who for cell, who in problem.partners.items() if len(who) <= coalition}
 
 
-def _partners_by_relations(problem: SuppressionProblem, coalition: int) -> Partners:
+def partners_by_relations(problem: SuppressionProblem, coalition: int) -> Partners:
+    """The same for respondents without names, who have the numbers of `single_respondents` or further ones."""
     assert problem.counts is not None
     counts, relations = problem.counts[: problem.n_own], problem.relations
     who = single_respondents(problem)

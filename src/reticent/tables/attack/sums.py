@@ -41,17 +41,19 @@ def unsafe_sums(problem: SuppressionProblem, hidden: Mask, judge: SumJudge) -> l
     reduced = reduce(problem, own)
     if reduced.relations.n_cells == 0:
         return []
-    found = dict.fromkeys(_known(problem, reduced))
+    plain = reduce(problem.without_combinations(), own & ~_combinations(problem)) if problem.combinations else reduced
+    found = dict.fromkeys([*_from_rows(problem, plain), *_from_vectors(problem, reduced)])
     groups = [group for group in found if problem.primary[list(group)].any()]
     if not groups:
         return []
     return list(itertools.compress(groups, judge.unsafe(groups).tolist()))
 
 
-def _known(problem: SuppressionProblem, reduced: Reduced) -> Iterator[Group]:
-    """Groups of hidden cells whose sum is known, each once or more."""
-    yield from _from_rows(problem, reduced)
-    yield from _from_vectors(problem, reduced)
+def _combinations(problem: SuppressionProblem) -> Mask:
+    """The combinations that no table shows: what is known of them bears on cells, but no sum of them is asked for."""
+    found = np.zeros(problem.n_cells, dtype=bool)
+    found[list(problem.combinations)] = True
+    return found
 
 
 def _from_rows(problem: SuppressionProblem, reduced: Reduced) -> Iterator[Group]:
@@ -101,7 +103,7 @@ def _from_vectors(problem: SuppressionProblem, reduced: Reduced) -> Iterator[Gro
     parts = eliminate(relations.indptr, relations.cells, relations.coefs.astype(np.int64), order, relations.n_cells)
     rng = np.random.default_rng(13)
     vectors = [complete_kernel(*parts, rng.integers(1, PRIME, relations.n_cells)) for _ in range(_VECTORS)]
-    moving = np.flatnonzero(reduced.leader >= 0)
+    moving = np.flatnonzero((reduced.leader >= 0) & ~_combinations(problem)[reduced.cells])
     signs = reduced.sign[moving].astype(np.int64)
     marks = np.array([(vector[reduced.leader[moving]] * signs) % PRIME for vector in vectors])
     cells = reduced.cells[moving].tolist()

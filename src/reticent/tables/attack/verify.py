@@ -54,7 +54,8 @@ def verify(certificate: Mapping[str, Any]) -> Verification:
     rows = _rows(certificate["relations"], len(values))
     faults = _table_faults(values, lower, upper, hidden)
     least = certificate.get("least")
-    if not faults and least is not None and any(lower[cell] < int(least) for cell in hidden):
+    of_tables = int(certificate.get("cells", len(values)))
+    if not faults and least is not None and any(lower[cell] < int(least) for cell in hidden if cell < of_tables):
         faults.append("a hidden cell may be lower than everybody knows it to be")
     furthest_up: dict[int, int] = {}
     furthest_down: dict[int, int] = {}

@@ -33,6 +33,8 @@ _CUT_OFF = 0.8  # share of its time after which a search has not ended by itself
 _WORTH_WHILE = 0.3  # share of the time that must be left for a further search,
 _LAST_AUDIT = 0.15  # with this much of it kept for the last attack on what it finds
 _LEAST_SECONDS = 1.0  # for a further search when the time is up: a pattern that is not safe is none
+_FEW_COMBINATIONS = 100  # that no table shows: so few are there from the first
+_BEFORE = 0.6  # share of the time for the search without more of them
 _EARLIER = 0.1  # what a cell hidden in an earlier period costs, as a share
 
 
@@ -119,9 +121,39 @@ class SuppressionMethod(Parameters):
         # what is found is attacked once more by itself, and once more without the sums
         with clock.until(clock.limited(time_limit, checks=1 if problem.judge is None else 2)):
             try:
-                return self._within_limit(problem, _Run(time_limit, progress, secret, earlier))
+                return self._in_two_steps(problem, _Run(time_limit, progress, secret, earlier))
             except OutOfTime as err:
                 raise out_of_time(self.name) from err
+
+    def _in_two_steps(self, problem: SuppressionProblem, run: _Run) -> Suppression:
+        """Search without many combinations that no table shows, which seldom tell anything, and hide more where they do.
+
+        Respondents who are kept from levels are so from the first.
+        """
+        many = len(problem.combinations) > _FEW_COMBINATIONS
+        if not many or problem.insider_levels or problem.coalition > 1:
+            return self._within_limit(problem, run)
+        start = clock.now()
+        first = self._within_limit(problem.without_combinations(), replace(run, seconds=_BEFORE * run.seconds))
+        hidden = first.hidden.copy()
+        hidden[list(problem.combinations)] = True
+        if self._keeps(problem, hidden, list(first.facts.get("sums", ()))):
+            return replace(first, hidden=hidden)
+        kept = problem.with_status(first.hidden & problem.candidates, CellStatus.SECONDARY)
+        left = max(_LEAST_SECONDS, start + run.seconds - clock.now())
+        found = self._within_limit(kept, replace(run, seconds=left))
+        return replace(found, bound=first.bound, status="feasible")
+
+    def _keeps(self, problem: SuppressionProblem, hidden: Mask, groups: list[Group]) -> bool:
+        """Whether a pattern is safe, with sums of some groups of cells that must not be known."""
+        seen = with_sums(problem, groups)
+        pattern = np.append(hidden, np.ones(len(groups), dtype=bool))
+        if audit(seen, pattern, mode="certify").n_exposed:
+            return False
+        alone = self.singletons and has_single_respondents(problem)
+        if alone and (insiders(seen, pattern) or Breaches(seen).find(pattern, most=1)):
+            return False
+        return not {*published_sums(watched(problem, self.minimum_together), hidden)} - {*groups}
 
     def _within_limit(self, problem: SuppressionProblem, run: _Run) -> Suppression:
         """Search, and search again while unsafe sums of hidden cells are published."""

@@ -140,6 +140,7 @@ def with_sums(problem: SuppressionProblem, groups: Sequence[Group]) -> Suppressi
         problem.coalition,
         problem.partners,
         rests=problem.rests,
+        combinations=problem.combinations,
     )
 
 
