@@ -19,10 +19,12 @@ MOST_PAIRS, FEWEST_PAIRS = 1_000_000, 20
 Kinds = Sequence[NDArray[np.int32]]
 
 
-def kinds_of(universe: Universe) -> Kinds:
-    """The codes of each record for the filters; none where there are several versions."""
+def kinds_of(universe: Universe, columns: Columns) -> Kinds:
+    """The codes of each record for the filters; none where there are several versions, or records stay in an engine."""
+    if len(universe.versions) > 1 or not (columns.has_units and columns.unit_at):
+        return []
     current = universe.current
-    return [current.codes[name][current.atom] for name in current.filters] if len(universe.versions) == 1 else []
+    return [current.codes[name][current.atom] for name in current.filters]
 
 
 def codes_together(columns: Sequence[Columns]) -> Ints:

@@ -156,6 +156,6 @@ class CrossedWatch:
         columns = {name: self.auditor_of((name,)).columns for name in universe.numeric}
         if any(not own.has_units or not own.unit_at for own in columns.values()):
             return []  # records stay in an engine
-        kinds = kinds_of(universe)
+        kinds = kinds_of(universe, columns[universe.numeric[0]])
         pairs = [(one, other) for one, other in combinations(columns, 2) if cross(columns[one], columns[other], kinds)]
         return [group for group in set(universe.linked_by(tuple(pairs)).values()) if len(group) > 1]

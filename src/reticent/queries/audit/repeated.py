@@ -150,7 +150,7 @@ class RepeatedWatch:
         if key not in self._made:
             stream = self.setting.secret.stream("repeated:" + "*".join(key))
             universe, auditor = self.setting.universe, self.auditor_of(key)
-            kinds = kinds_of(universe) if self.by_value else ()
+            kinds = kinds_of(universe, auditor.columns) if self.by_value else ()
             self._made[key] = Repeated.of(
                 auditor, universe.known_entities(), stream, by_value=self.by_value, kinds=kinds
             )

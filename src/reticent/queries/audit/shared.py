@@ -73,7 +73,7 @@ class SharedProducts:
         }
         every = [slot for own in slots.values() for slot in own]
         units = _some(plain.columns, every, universe.known_entities(), rng)
-        unknown = unknowns_of(plain.columns, kinds_of(universe))
+        unknown = unknowns_of(plain.columns, kinds_of(universe, plain.columns))
         chosen, first = np.unique(unknown[units], return_index=True)
         start = np.arange(len(chosen) + 1, dtype=np.int64)
         columns = with_units(plain.columns, start, plain.columns.entity[units[first]])
@@ -219,7 +219,8 @@ class SharedWatch:
     def _repeats(self, name: str) -> bool:
         """Whether respondents have one value of a response in several records."""
         if name not in self._repeating:
-            columns, kinds = self.auditor_of((name,)).columns, kinds_of(self.setting.universe)
+            columns = self.auditor_of((name,)).columns
+            kinds = kinds_of(self.setting.universe, columns)
             self._repeating[name] = columns.has_units and not columns.one_each and repeats(columns, kinds)
         return self._repeating[name]
 
