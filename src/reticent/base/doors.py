@@ -204,8 +204,9 @@ def _named(part: Any) -> str:
         return "a mapping"
     if getattr(origin, "_is_protocol", False) or origin is Callable:
         return "a function"
-    made = getattr(origin, "made_by", "")
-    return _WORDS.get(origin) or f"a {getattr(origin, '__name__', origin)}{f' from {made}()' if made else ''}"
+    made, name = getattr(origin, "made_by", ""), str(getattr(origin, "__name__", origin))
+    article = "an" if name[0].lower() in "aeio" else "a"
+    return _WORDS.get(origin) or f"{article} {name}{f' from {made}()' if made else ''}"
 
 
 def _several(item: type) -> str:

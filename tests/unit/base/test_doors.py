@@ -171,3 +171,17 @@ def test_a_property_that_fails_is_not_called_missing() -> None:
     with pytest.raises(AttributeError) as caught:
         _ = Sealed().failing
     assert not isinstance(caught.value, NoSuchNameError)
+
+
+class Answer:
+    """A class whose name begins with a vowel."""
+
+
+@door
+def show(answer: Answer) -> None:
+    """Take one."""
+
+
+def test_a_class_has_the_article_of_its_name() -> None:
+    with pytest.raises(ParameterError, match="answer must be an Answer, got a text"):
+        show("x")  # type: ignore[arg-type]

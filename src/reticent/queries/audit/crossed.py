@@ -7,30 +7,25 @@ values of such responses in the records of one respondent are one unknown, which
 these sums may rest on too few respondents. The same holds for their squares.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from math import lcm
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reticent.base.arrays import Ints
 from reticent.kernels.grouping import group_columns
+from reticent.queries.audit.alike import codes_together, cross, kinds_of
 from reticent.queries.audit.auditor import Auditor
 from reticent.queries.audit.common import Resting, weighted, with_units
-from reticent.queries.audit.repeated import ALIKE, FEWEST_ALIKE, OFTENER
 from reticent.queries.columns import Columns
 from reticent.queries.modes import Setting
 from reticent.queries.refusals import StaffReason
 from reticent.releases.rows import LinearRow, Proposal, Undecided
 from reticent.releases.rowspace import RowSpace
 
-MOST_PAIRS, FEWEST_PAIRS = 1_000_000, 20
-"""So many pairs of records are looked at, and of two codes of a filter at least these."""
 Key = tuple[str, ...]
-Ints32 = NDArray[np.int32]
 
 
 @dataclass
@@ -58,7 +53,7 @@ class Crossed:
     ) -> "Crossed":
         """The system of some responses, in which equal values of one respondent are one unknown."""
         own = [auditor.columns for auditor in auditors.values()]
-        owner, codes = np.concatenate([each.entity for each in own]), _codes(own)
+        owner, codes = np.concatenate([each.entity for each in own]), codes_together(own)
         unknown, n_unknowns = group_columns(
             [owner, codes], [int(owner.max(initial=0)) + 1, int(codes.max(initial=0)) + 1]
         )
@@ -99,13 +94,6 @@ class Crossed:
     def _lifted(self, row: LinearRow, key: Key) -> LinearRow:
         at_columns = row.everywhere(self.auditors[key].columns.n_columns).astype(object)
         return weighted(np.append(at_columns, 0)[self.places[key]].sum(axis=1))
-
-
-def _codes(columns: Sequence[Columns]) -> Ints:
-    """A number for each different value, the same for all responses."""
-    scale = lcm(*(own.values.scale for own in columns))
-    values = np.concatenate([own.values.integers.astype(object) * (scale // own.values.scale) for own in columns])
-    return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _places(columns: Columns, unknown: Ints, n_unknowns: int) -> Ints:
@@ -168,62 +156,6 @@ class CrossedWatch:
         columns = {name: self.auditor_of((name,)).columns for name in universe.numeric}
         if any(not own.has_units or not own.unit_at for own in columns.values()):
             return []  # records stay in an engine
-        kinds = [universe.current.codes[name][universe.current.atom] for name in universe.current.filters]
-        pairs = [(one, other) for one, other in combinations(columns, 2) if _cross(columns[one], columns[other], kinds)]
+        kinds = kinds_of(universe, columns[universe.numeric[0]])
+        pairs = [(one, other) for one, other in combinations(columns, 2) if cross(columns[one], columns[other], kinds)]
         return [group for group in set(universe.linked_by(tuple(pairs)).values()) if len(group) > 1]
-
-
-def _cross(one: Columns, other: Columns, kinds: Sequence[Ints32]) -> bool:
-    """Whether a value of one response is that of another in another record of the respondent more often than by chance.
-
-    All pairs of records count, or those of two codes of a filter: what others of a household have says nothing of a couple.
-    """
-    if one.one_each and other.one_each and len(np.intersect1d(one.entity, other.entity)) < FEWEST_ALIKE:
-        return False
-    codes = np.split(_codes([one, other]), [one.n_units])
-    record = [_record_of(own) for own in (one, other)]
-    order = np.argsort(other.entity, kind="stable")
-    first = np.searchsorted(other.entity[order], one.entity, side="left")
-    last = np.searchsorted(other.entity[order], one.entity, side="right")
-    # always the same ones: a ledger means the same whenever it is opened
-    chosen = np.random.default_rng(0).permutation(one.n_units)
-    chosen = chosen[np.cumsum((last - first)[chosen]) <= MOST_PAIRS]
-    times = (last - first)[chosen]
-    left = np.repeat(chosen, times)
-    turn = np.arange(len(left)) - np.repeat(np.cumsum(times) - times, times)
-    right = order[np.repeat(first[chosen], times) + turn]
-    there = record[0][left] != record[1][right]
-    zero = [each.values.integers == 0 for each in (one, other)]
-    if len(np.unique(np.concatenate([each[~none] for each, none in zip(codes, zero)]))) > 1:
-        # of 0 and 1 both say something; of more values 0 is what many have
-        there &= ~zero[0][left] & ~zero[1][right]
-    left, right = left[there], right[there]
-    own, others = codes[0][left], codes[1][right]
-    if _often(one.entity[left], own, others):
-        return True
-    for kind in kinds:
-        pair = kind[record[0][left]].astype(np.int64) * (int(kind.max(initial=0)) + 1) + kind[record[1][right]]
-        at = np.argsort(pair, kind="stable")
-        for part in np.split(at, np.flatnonzero(np.diff(pair[at])) + 1):
-            if len(part) >= FEWEST_PAIRS and _often(one.entity[left[part]], own[part], others[part]):
-                return True
-    return False
-
-
-def _often(owner: Ints, values: Ints, others: Ints) -> bool:
-    """Whether pairs of records of a respondent have one value more often than chance makes it."""
-    same = values == others
-    if len(np.unique(owner[same])) < FEWEST_ALIKE:
-        return False
-    width = int(max(values.max(), others.max())) + 1
-    shares = [np.bincount(own, minlength=width) / len(own) for own in (values, others)]
-    chance = float(shares[0] @ shares[1])
-    return chance < 1 and float(same.mean()) >= min(OFTENER * chance, chance + ALIKE * (1 - chance))
-
-
-def _record_of(columns: Columns) -> Ints:
-    """The record of each unit."""
-    out = np.zeros(columns.n_units, dtype=np.int64)
-    unit = columns.unit_at[0]
-    out[unit[unit >= 0]] = np.flatnonzero(unit >= 0)
-    return out

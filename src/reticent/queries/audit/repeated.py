@@ -16,6 +16,7 @@ import numpy as np
 
 from reticent.base.arrays import Ints
 from reticent.kernels.grouping import group_columns
+from reticent.queries.audit.alike import ALIKE, FEWEST_ALIKE, OFTENER, Kinds, cross, kinds_of
 from reticent.queries.audit.auditor import Auditor
 from reticent.queries.audit.common import Resting, codes_of, weighted, with_units
 from reticent.queries.canonical import COUNT
@@ -24,10 +25,6 @@ from reticent.queries.modes import Setting
 from reticent.queries.refusals import StaffReason
 from reticent.releases.rows import Certificate, LinearRow, Proposal, Undecided
 from reticent.releases.rowspace import RowSpace
-
-ALIKE, OFTENER, FEWEST_ALIKE = 0.5, 2, 3
-"""One value is no chance if this many respondents have it again and their pairs of records are alike so many times as often as
-others are, or this share of them is beyond chance."""
 
 
 @dataclass
@@ -52,11 +49,11 @@ class Repeated:
 
     @classmethod
     def of(
-        cls, auditor: Auditor, known: frozenset[int], rng: np.random.Generator, *, by_value: bool
+        cls, auditor: Auditor, known: frozenset[int], rng: np.random.Generator, *, by_value: bool, kinds: Kinds = ()
     ) -> "Repeated | None":
         """The system of a response; None if no respondent has one value in several records, or only by chance."""
         own = auditor.columns
-        if own.one_each or (by_value and not repeats(own)):
+        if own.one_each or (by_value and not repeats(own, kinds)):
             return None
         hidden = np.flatnonzero(~np.isin(own.entity, list(known)))
         keys = [own.entity[hidden], codes_of(own.values)[hidden]] if by_value else [own.entity[hidden]]
@@ -102,8 +99,16 @@ class Repeated:
         return weighted(np.append(at_columns, 0)[self.places].sum(axis=1))
 
 
-def repeats(columns: Columns) -> bool:
-    """Whether records of one respondent have one value more often than chance makes it; 0 is what many have."""
+def repeats(columns: Columns, kinds: Kinds) -> bool:
+    """Whether records of one respondent have one value more often than chance makes it; 0 is what many have.
+
+    All records count, or those of two codes of a filter (couples), beside others of the respondent (children).
+    """
+    one_layer = columns.has_units and len(columns.unit_at) == 1
+    return _alike(columns) or (one_layer and cross(columns, columns, kinds))
+
+
+def _alike(columns: Columns) -> bool:
     codes, there = codes_of(columns.values), columns.values.integers != 0
     if len(np.unique(codes[there])) == 1:
         there[:] = True  # of 0 and 1 both say something
@@ -114,9 +119,9 @@ def repeats(columns: Columns) -> bool:
     return several >= FEWEST_ALIKE and within >= min(OFTENER * chance, chance + ALIKE * (1 - chance)) and chance < 1
 
 
-def unknowns_of(columns: Columns) -> Ints:
+def unknowns_of(columns: Columns, kinds: Kinds) -> Ints:
     """The unknown of each unit: those of a respondent with one value are one, if that is more than chance."""
-    if columns.one_each or not repeats(columns):
+    if columns.one_each or not repeats(columns, kinds):
         return np.arange(columns.n_units, dtype=np.int64)
     codes = codes_of(columns.values)
     keys = [columns.entity, codes]
@@ -144,8 +149,11 @@ class RepeatedWatch:
             return None
         if key not in self._made:
             stream = self.setting.secret.stream("repeated:" + "*".join(key))
-            known = self.setting.universe.known_entities()
-            self._made[key] = Repeated.of(self.auditor_of(key), known, stream, by_value=self.by_value)
+            universe, auditor = self.setting.universe, self.auditor_of(key)
+            kinds = kinds_of(universe, auditor.columns) if self.by_value else ()
+            self._made[key] = Repeated.of(
+                auditor, universe.known_entities(), stream, by_value=self.by_value, kinds=kinds
+            )
         own = self._made[key]
         try:
             safe = own is None or own.safe(row)

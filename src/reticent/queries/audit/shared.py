@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from reticent.base.arrays import Floats, Ints
+from reticent.queries.audit.alike import kinds_of
 from reticent.queries.audit.auditor import Auditor
 from reticent.queries.audit.common import Resting, weighted, with_units
 from reticent.queries.audit.repeated import repeats, unknowns_of
@@ -72,7 +73,7 @@ class SharedProducts:
         }
         every = [slot for own in slots.values() for slot in own]
         units = _some(plain.columns, every, universe.known_entities(), rng)
-        unknown = unknowns_of(plain.columns)
+        unknown = unknowns_of(plain.columns, kinds_of(universe, plain.columns))
         chosen, first = np.unique(unknown[units], return_index=True)
         start = np.arange(len(chosen) + 1, dtype=np.int64)
         columns = with_units(plain.columns, start, plain.columns.entity[units[first]])
@@ -219,7 +220,8 @@ class SharedWatch:
         """Whether respondents have one value of a response in several records."""
         if name not in self._repeating:
             columns = self.auditor_of((name,)).columns
-            self._repeating[name] = columns.has_units and not columns.one_each and repeats(columns)
+            kinds = kinds_of(self.setting.universe, columns)
+            self._repeating[name] = columns.has_units and not columns.one_each and repeats(columns, kinds)
         return self._repeating[name]
 
     def _safe(self, name: str, others: frozenset[str], row: LinearRow, other: str) -> bool:

@@ -25,6 +25,7 @@ from reticent.solve.model import Solution, Status
 from reticent.tables.perturb.rounding_search import Steps, model_of, search, taken_in
 
 OWNER = "rounding"
+_NEARLY = 0.9  # of the time: then more of it may help
 MONOLITH = 4000
 """Up to this many undecided cells one program is solved; larger tables are searched."""
 
@@ -161,9 +162,11 @@ def round_controlled(
             return _as_result(window, relations, solution, step, started)
     if wishes.get("rapid", False):
         return round_rapidly(values, relations, base)
+    late = clock.now() - started >= _NEARLY * time_limit
+    within, more = (f" and {time_limit:g} seconds", " or time") if late else ("", "")
     raise InfeasibleError(
-        f"{OWNER}: no additive rounding to base {base:g} was found within {steps} steps and {time_limit:g} seconds; "
-        "allow more steps or time, or round rapidly."
+        f"{OWNER}: no additive rounding to base {base:g} was found within {steps} steps{within}; allow more steps{more}, or "
+        "round rapidly."
     )
 
 
