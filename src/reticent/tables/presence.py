@@ -5,8 +5,9 @@ A count is at least the number of such cells within it that have no records in c
 """
 
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -18,10 +19,26 @@ from reticent.tables.apriori import Knowledge
 from reticent.tables.attack.public import floor_of
 from reticent.tables.joint import Judged
 from reticent.tables.outcome import Outcome
+from reticent.tabulation.code_columns import CodeColumns
 from reticent.tabulation.linked import System, column_in, common_dimension
 
 Told = tuple[System, Mask]
 """The cells of one response, and in which of them everybody knows somebody to be."""
+Implied = Mapping[str, Mapping[str, Mapping[str, str]]]
+"""What the code of a variable says of another one: by variable, other variable and code, where each code has one."""
+NOTHING: Implied = MappingProxyType({})
+
+
+def implied_by(columns: CodeColumns) -> Implied:
+    """Variables whose codes say that of another one, as a district says its region, though these are two variables."""
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for one, other in itertools.permutations(range(len(columns.columns)), 2):
+        mine, its = columns.columns[one], columns.columns[other]
+        both = None if mine.name == its.name else columns.together((one, other))
+        if both is not None and len(np.unique(both[0][:, 0])) == len(both[0]):
+            said = {mine.codes[code]: its.codes[to] for code, to in both[0].tolist()}
+            found.setdefault(mine.name, {}).setdefault(its.name, {}).update(said)
+    return found
 
 
 def told_by_sums(parts: Sequence[Judged], outcome: Outcome) -> list[Told]:
@@ -79,12 +96,12 @@ def not_empty(system: System, latent: Collection[int]) -> Told:
     return system, seen & ~table.listed_empty & (table.counted | (table.values != 0))
 
 
-def with_people(knowledge: Knowledge, table: Table, told: Sequence[Told]) -> Knowledge:
+def with_people(knowledge: Knowledge, table: Table, told: Sequence[Told], implied: Implied = NOTHING) -> Knowledge:
     """The knowledge in which each count is at least the people that other responses tell of.
 
     What one person has at least of a sum, or at most of losses, each of them has. Ends that a cell does not keep nobody knows.
     """
-    people = np.maximum(people_told(table, told), 1)
+    people = np.maximum(people_told(table, told, implied), 1)
     if not (people > 1).any():
         return knowledge
     nothing = np.full(table.n_cells, -np.inf), np.full(table.n_cells, np.inf)
@@ -97,8 +114,11 @@ def with_people(knowledge: Knowledge, table: Table, told: Sequence[Told]) -> Kno
     return replace(knowledge, of_one=ends)
 
 
-def people_told(table: Table, told: Sequence[Told]) -> Ints:
-    """How many people everybody knows to be in each cell of a table at least: nobody is in two cells without common records."""
+def people_told(table: Table, told: Sequence[Told], implied: Implied = NOTHING) -> Ints:
+    """How many people everybody knows to be in each cell of a table at least: nobody is in two cells without common records.
+
+    Cells of another response lie within those whose codes theirs imply.
+    """
     found = np.zeros(table.n_cells, dtype=np.int64)
     for system, shown in told:
         for part, members in zip(system.parts, system.members, strict=True):
@@ -106,9 +126,31 @@ def people_told(table: Table, told: Sequence[Told]) -> Ints:
             finest = np.ones(part.n_cells, dtype=bool)
             for at, dimension in enumerate(part.dimensions):
                 finest &= _undivided(dimension)[part.codes[:, at]]
-            found = np.maximum(found, np.minimum(_cells_within(table, part, there), 1))
-            found = np.maximum(found, _cells_within(table, part, there & finest))
+            wide = _with_implied(part, table, implied)
+            found = np.maximum(found, np.minimum(_cells_within(table, wide, there), 1))
+            found = np.maximum(found, _cells_within(table, wide, there & finest))
     return found
+
+
+def _with_implied(part: Table, table: Table, implied: Implied) -> Table:
+    """A table with the dimensions of another one that the codes of its cells imply; their total where nothing is said."""
+    for wanted in table.dimensions:
+        said = (
+            []
+            if wanted.name in part.names
+            else [own for own in part.dimensions if wanted.name in implied.get(own.name, {})]
+        )
+        if said:
+            columns = [_node_said(own, wanted, implied)[part.codes[:, part.names.index(own.name)]] for own in said]
+            codes = np.column_stack((part.codes, np.max(columns, axis=0))).astype(np.int32)
+            part = replace(part, dimensions=(*part.dimensions, wanted), codes=codes)
+    return part
+
+
+def _node_said(own: Dimension, wanted: Dimension, implied: Implied) -> Ints:
+    """The node of another dimension that each code says; of several that contain the same cell the deepest is the last."""
+    code_of = implied[own.name][wanted.name]
+    return np.array([wanted.index.get(code_of.get(code, ""), 0) for code in own.codes], dtype=np.int64)
 
 
 def _undivided(dimension: Dimension) -> Mask:

@@ -20,7 +20,7 @@ from reticent.tables.judge import LinkedTable, judge_linked
 from reticent.tables.make import Making, make_tables
 from reticent.tables.memory import Memory
 from reticent.tables.of_one import ends_of_one, limits_note, limits_of_tables
-from reticent.tables.presence import not_empty, with_people
+from reticent.tables.presence import NOTHING, Implied, implied_by, not_empty, with_people
 from reticent.tables.request import TableRequest, WantedTable, hides, rules_of_counts
 from reticent.tables.rests import with_rests
 from reticent.tabulation.code_columns import CodeColumns
@@ -28,7 +28,7 @@ from reticent.tabulation.codings import Coding, Row, codings_of, rows_within
 from reticent.tabulation.coinciding import coinciding
 from reticent.tabulation.joint import Combinations, Left
 from reticent.tabulation.linked import System
-from reticent.tabulation.responses import lacking, name_of_response, ties_in_cells, ties_in_records
+from reticent.tabulation.responses import lacking, name_of_response, related, ties_in_cells, ties_in_records
 from reticent.tabulation.tied_responses import Tie
 
 
@@ -76,6 +76,12 @@ class JudgedRequest:
     names: tuple[str, ...]
     ties: tuple[Tie, ...]
 
+    def groups(self) -> list[list[str]]:
+        """Responses that are protected together: related ones, and all where the tables of some are out already."""
+        found = related(self.names, self.ties)
+        to_do = [any(self.responses[name].published for name in group) for group in found]
+        return found if all(to_do) else [list(self.names)]
+
 
 def judged_responses(request: TableRequest, secret: Secret, progress: Progress) -> JudgedRequest:
     """Make and judge the tables of each response. Ties of records are found before, those of finished tables after."""
@@ -99,8 +105,10 @@ def judged_responses(request: TableRequest, secret: Secret, progress: Progress) 
         share = part(progress, at / len(groups), (at + 1) / len(groups))
         found[name] = _judged(request, [wanted[number] for number in numbers], tuple(numbers), how, share)
     if hides(request.method) and not request.hide_empty:
+        implied = _implied(wanted) if len(found) > 1 else NOTHING
         found = {
-            name: _beside(one, [other for other in found.values() if other is not one]) for name, one in found.items()
+            name: _beside(one, [other for other in found.values() if other is not one], implied)
+            for name, one in found.items()
         }
     if related and data is None:
         ties = ties_in_cells([one.system for one in found.values()], declared, find=request.find_relations)
@@ -153,10 +161,20 @@ def _judged(
     )
 
 
-def _beside(one: ResponseTables, others: Sequence[ResponseTables]) -> ResponseTables:
+def _beside(one: ResponseTables, others: Sequence[ResponseTables], implied: Implied) -> ResponseTables:
     """The tables of a response beside those of others, which show by their empty cells where somebody is."""
     told = [not_empty(other.system, other.latent) for other in others]
-    return replace(one, knowledge=with_people(one.knowledge, one.system.table, told)) if told else one
+    return replace(one, knowledge=with_people(one.knowledge, one.system.table, told, implied)) if told else one
+
+
+def _implied(wanted: Sequence[WantedTable]) -> Implied:
+    """Which codes say those of other variables, as far as records show it."""
+    sources = [
+        (one.records, one.source)
+        for one in wanted
+        if one.records is not None and isinstance(one.source, TableSpec) and one.redesign is None
+    ]
+    return implied_by(CodeColumns.of(sources)) if len(sources) == len(wanted) else NOTHING
 
 
 def _codings(

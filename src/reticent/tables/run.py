@@ -57,7 +57,7 @@ from reticent.tables.suppression import SuppressionMethod
 from reticent.tables.suppression.infeasible import KNOWN_ANYWAY, within_reach
 from reticent.tables.suppression.sums import watched
 from reticent.tabulation.joint import tie_rows, with_combinations, with_limits
-from reticent.tabulation.responses import related, tie_notes
+from reticent.tabulation.responses import tie_notes
 from reticent.tabulation.tied_responses import Tie
 
 _LEAST_SHARE = 0.3  # of the time limit that the search has, however long the tables took to make
@@ -138,9 +138,7 @@ def _run(request: TableRequest, progress: Progress) -> tuple[ProtectedTable, ...
     if request.hide_empty:
         _check_presence([found.responses[name] for name in found.names])
     apart = request.apart and not request.hide_empty  # empty cells are hidden in all responses or in none
-    groups = related(found.names, found.ties) if apart else [list(found.names)]
-    if any(not any(found.responses[name].published for name in group) for group in groups):
-        groups = [list(found.names)]  # tables that are all out already are known beside the others
+    groups = found.groups() if apart else [list(found.names)]
     groups.sort(key=lambda names: any(found.responses[name].system.table.kind != MAGNITUDE for name in names))
     results: dict[str, ProtectedTable] = {}
     told: list[Told] = []  # by sums, which therefore come before counts
