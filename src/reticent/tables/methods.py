@@ -289,7 +289,7 @@ class Adjust(AdditiveDraws):
     guarantee: ClassVar[Guarantee] = Guarantee(
         "Against the arithmetic attacker, who knows which cells are unsafe, their levels, fixed cells and the largest change: "
         "the candidates that are left of an unsafe value are as wide as its two levels together." + NOT_FOLLOWED,
-        Rate(130, 483, 1.4, 24),
+        Rate(127, 499, 1.4, 24),
         "directions and the movements of other cells are chosen, not drawn",
     )
     norm: Literal["l1", "l2", "linf"] = field(

@@ -89,10 +89,10 @@ def adjust(
     """Move every primary cell out of its protection interval, at the least distance of the others.
 
     How far beyond its level a primary cell moves is drawn from the secret (exponentially, on average `spread` levels),
-    keyed by `cells`, a stable number of each cell (default: its position). Where no table fits that, a half and a
-    quarter of it are tried. Without a secret every primary cell moves by its level and no further, as in textbooks: whoever
-    knows the level is left with two candidates, and `attack` says so. `signs` is `free` (chosen for the least distance),
-    `up`, `down`, `random` (drawn from the secret: an attacker who knows the method gains nothing from the direction),
+    keyed by `cells`, a stable number of each cell (default: its position), and by all that it stands beside. Where no table
+    fits that, a half and a quarter of it are tried. Without a secret every primary cell moves by its level and no further, as
+    in textbooks: whoever knows the level is left with two candidates, and `attack` says so. `signs` is `free` (chosen for the
+    least distance), `up`, `down`, `random` (drawn from the secret: an attacker who knows the method gains nothing from it),
     or a truth value for each cell (True: up). `fixed` cells keep their value (empty and frozen cells always do). No other
     cell moves by more than the share `largest_change` of its value. With `integers` all values stay whole.
     """
@@ -101,13 +101,14 @@ def adjust(
     options = _Options(**wishes)
     if secret is None and isinstance(options.signs, str) and options.signs == "random":
         raise ParameterError(f"{OWNER}: random directions need a secret; give one, or let the directions be free.")
-    movements = None if secret is None else Movements.drawn(secret, problem.n_cells, cells, spread)
-    for share in SHARES[:-1] if movements is not None else ():
+    if secret is None:
+        return _adjusted(problem, None, options)
+    for share in SHARES[:-1]:
         try:
-            return _adjusted(problem, movements, share, options)
+            return _adjusted(problem, Movements.drawn(secret, problem, cells, spread * share), options)
         except InfeasibleError:
             continue
-    return _adjusted(problem, movements, SHARES[-1], options)
+    return _adjusted(problem, Movements.drawn(secret, problem, cells, spread * SHARES[-1]), options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +124,8 @@ class _Options:
     progress: Progress = silent
 
 
-def _adjusted(unmoved: SuppressionProblem, movements: Movements | None, share: float, options: _Options) -> Adjusted:
-    """Adjust with a share of what was drawn beyond the levels."""
+def _adjusted(unmoved: SuppressionProblem, movements: Movements | None, options: _Options) -> Adjusted:
+    """Adjust with movements that were drawn, or with the least."""
     norm, integers, time_limit, progress = options.norm, options.integers, options.time_limit, options.progress
     largest_change = options.largest_change
     check_choice(norm, NORMS, name="norm", owner=OWNER)
@@ -135,7 +136,7 @@ def _adjusted(unmoved: SuppressionProblem, movements: Movements | None, share: f
         check_between(largest_change, 0.0, 0.99, name="largest_change", owner=OWNER)
     started = clock.now()
     drawn = movements or Movements.least(unmoved.n_cells)
-    problem = with_movements(unmoved, drawn, share=share, integers=integers, step=options.step)
+    problem = with_movements(unmoved, drawn, integers=integers, step=options.step)
     weights = np.ones(problem.n_cells) if options.weights is None else options.weights
     space = _Space(problem, weights, options.fixed, largest_change)
     directions = _directions(space, options.signs, drawn)

@@ -12,7 +12,7 @@ import numpy as np
 from reticent.base.arrays import Floats, Mask, Words
 from reticent.base.randomness import Secret
 from reticent.data.cells import CellStatus
-from reticent.kernels.draws import uniforms
+from reticent.kernels.draws import record_keys, uniforms
 from reticent.tables.problem import SuppressionProblem
 
 
@@ -21,6 +21,8 @@ class Movements:
     """Draws from the secret, each belonging to its cell: how far beyond the level (in levels) down and up, and the direction.
 
     Down and up are drawn apart: with one draw the middle of two runs that move a cell in opposite directions is the truth.
+    They belong to the mean, the levels and the value too: with one draw two runs at other spreads, or with other levels, are
+    two equations for the draw and the value.
     """
 
     down: Floats
@@ -28,17 +30,25 @@ class Movements:
     up: Mask
 
     @classmethod
-    def drawn(cls, secret: Secret, n_cells: int, cells: Words | None, spread: float) -> "Movements":
-        """Exponential draws with the mean `spread`, keyed by `cells` (a stable number of each; default its position)."""
-        keys = np.arange(n_cells, dtype=np.uint64) if cells is None else cells
+    def drawn(cls, secret: Secret, problem: SuppressionProblem, cells: Words | None, mean: float) -> "Movements":
+        """Exponential draws with this mean, keyed by `cells` (a stable number of each; default its position)."""
+        keys = np.arange(problem.n_cells, dtype=np.uint64) if cells is None else cells
         words = secret.words("adjustment-movements")
-        upward, down = (-spread * np.log1p(-uniforms(*words, keys, draw)) for draw in (0, 1))
+        own = record_keys(*words, keys, _moved_from(problem, mean))
+        upward, down = (-mean * np.log1p(-uniforms(*words, own, draw)) for draw in (0, 1))
         return cls(down, upward, uniforms(*secret.words("adjustment-signs"), keys, 0) < 0.5)
 
     @classmethod
     def least(cls, n_cells: int) -> "Movements":
         """No further than the level."""
         return cls(np.zeros(n_cells), np.zeros(n_cells), np.zeros(n_cells, dtype=bool))
+
+
+def _moved_from(problem: SuppressionProblem, mean: float) -> Words:
+    """What a movement is computed from, a row per cell; coarsely, because sums taken in another order end differently."""
+    means = np.full(problem.n_cells, mean)
+    parts = np.column_stack([means, problem.lower_protection, problem.upper_protection, problem.values])
+    return np.asarray(parts.astype(np.float32).view(np.uint32), dtype=np.uint64)
 
 
 def still_cells(problem: SuppressionProblem, fixed: Mask | None) -> Mask:
@@ -48,11 +58,11 @@ def still_cells(problem: SuppressionProblem, fixed: Mask | None) -> Mask:
 
 
 def with_movements(
-    problem: SuppressionProblem, movements: Movements, *, share: float, integers: bool, step: float | None = None
+    problem: SuppressionProblem, movements: Movements, *, integers: bool, step: float | None = None
 ) -> SuppressionProblem:
     """The problem whose levels are the movements that unsafe cells are to make, as far as the bounds leave room.
 
-    `share` of what was drawn beyond the level is asked for. No unsafe cell may move by less than a step: one that
+    No unsafe cell may move by less than a step: one that
     stands at its bound cannot "leave its interval" towards the bound by staying where it is. What is printed in a `step`
     moves by whole steps at least, because printing would else take it back into its interval.
     """
@@ -63,8 +73,8 @@ def with_movements(
             upper_protection=_whole_steps(problem.upper_protection, step),
         )
     step = 1.0 if integers else step or problem.unit
-    lower = _targets(problem, problem.lower_protection, movements.down * share, step, integers)
-    upper = _targets(problem, problem.upper_protection, movements.upward * share, step, integers)
+    lower = _targets(problem, problem.lower_protection, movements.down, step, integers)
+    upper = _targets(problem, problem.upper_protection, movements.upward, step, integers)
     room_down, room_up = problem.values - problem.lower_bound, problem.upper_bound - problem.values
     least_down, least_up = (np.maximum(level, step) for level in (problem.lower_protection, problem.upper_protection))
     lower = np.where(room_down >= least_down, np.minimum(lower, room_down), lower)
