@@ -52,7 +52,7 @@ keys that are not declared; hidden keys that follow from three or more other var
 [what else is not tried](../explanation/what-we-got-wrong/files-restored.md), \
 with an engine more |
 | `linkage` | at most the share `most` of the records is rightly and uniquely linked | what is not `known`; other ways to link |
-| `households` | no household has a larger risk than `most` by its members together | other groups of variables than those tried |
+| `households` | no household has a larger risk than `most` by its members together | other groups; fewer than 3 of near numbers |
 | `weights` | no weight reveals a code, or a narrow range of codes, of a key, a sensitive variable or one that a step made \
 weights by, that the file shows less finely or changed, nor the order of a number that it hides (in the file, or among those \
 with one code of another variable) | \

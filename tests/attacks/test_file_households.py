@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from reticent.data.microdata import Microdata
+from reticent.data.plan import RiskSection
 from reticent.data.schema import Schema, Variable
 from reticent.microdata.mask import Noise, Pram, RemoveIdentifiers, Reorder
 from reticent.microdata.protect import protect_data
@@ -114,3 +115,80 @@ def test_values_shared_by_chance_put_nobody_together() -> None:
     run = protect_data(Microdata.of(frame, schema), [RemoveIdentifiers(("hid",)), Reorder()], most=0.2, secret=SECRET)
     assert run.verdict["households"].state == "held"
     assert "no household id is published" in run.verdict["households"].text
+
+
+def _noisy_shared(seed: int, k: float, numbers: int) -> tuple[pl.DataFrame, ProtectedFile]:
+    """Households with amounts that all members have, of which nobody knows any: each member's is published with noise."""
+    rng = np.random.default_rng(seed)
+    keys = {name: rng.choice(list("abcd"), HOMES * SIZE) for name in ("edu", "act")}
+    amounts = {f"x{at}": rng.lognormal(10, 1, HOMES)[HOME].round() for at in range(numbers)}
+    frame = pl.DataFrame({"hid": HOME.astype(str), **keys, **amounts})
+    schema = Schema(
+        (
+            Variable("hid", role="household-id"),
+            *(Variable(name, role="key") for name in keys),
+            *(Variable(name, role="sensitive", kind="numeric") for name in amounts),
+        )
+    )
+    steps = [RemoveIdentifiers(("hid",)), Noise(tuple(amounts), k=k)]
+    known = RiskSection(most=0.2, known=tuple(keys))
+    return frame, protect_data(Microdata.of(frame, schema), steps, risk=known, secret=SECRET)
+
+
+def _found_by_nearness(frame: pl.DataFrame, run: ProtectedFile) -> tuple[int, int]:
+    """Households that are said to be found, and rightly: neighbours in the order of the number whose keys one household has."""
+    shown = run.after.frame.table
+    values = shown["x0"].to_numpy()
+    order = np.argsort(values)
+    gaps = np.diff(np.log(values[order].clip(1.0)))
+    keys = list(shown.select("edu", "act").rows())
+    true = [tuple(sorted(frame.select("edu", "act").rows()[SIZE * home : SIZE * home + SIZE])) for home in range(HOMES)]
+    groupings = [
+        np.split(order, np.flatnonzero(gaps > limit) + 1) for limit in np.quantile(gaps, np.linspace(0.5, 0.95, 19))
+    ]
+    groups = max(groupings, key=lambda grouping: sum(len(group) == SIZE for group in grouping))
+    said = right = 0
+    for group in groups:
+        members = tuple(sorted(keys[at] for at in group))
+        if true.count(members) == 1:
+            said += 1
+            right += bool((HOME[group] == true.index(members)).all())
+    return said, right
+
+
+@pytest.mark.parametrize("k", [1e-6, 1e-4])
+def test_noisy_amounts_that_members_have_in_common_put_them_together(k: float) -> None:
+    found = []
+    for seed in range(5):
+        frame, run = _noisy_shared(seed, k, 1)
+        found.append(_found_by_nearness(frame, run))
+        assert run.verdict["households"].state == "not held"
+        assert "near values of x0" in run.verdict["households"].text
+    said, right = np.sum(found, axis=0)
+    assert right >= 0.9 * said >= 18
+
+
+def test_two_noisy_amounts_put_members_together() -> None:
+    for seed in range(5):
+        run = _noisy_shared(seed, 1e-3, 2)[1]
+        assert run.verdict["households"].state == "not held"
+        assert "near values of several numbers" in run.verdict["households"].text
+
+
+def test_amounts_that_each_member_has_put_nobody_together() -> None:
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        keys = {name: rng.choice(list("ab"), HOMES * SIZE) for name in ("sex", "act")}
+        pay = rng.lognormal(10, 1, HOMES * SIZE).round()
+        schema = Schema(
+            (
+                Variable("hid", role="household-id"),
+                *(Variable(name, role="key") for name in keys),
+                Variable("pay", role="sensitive", kind="numeric"),
+            )
+        )
+        frame = pl.DataFrame({"hid": HOME.astype(str), **keys, "pay": pay})
+        steps = [RemoveIdentifiers(("hid",)), Noise(("pay",), k=0.1)]
+        known = RiskSection(most=0.2, known=tuple(keys))
+        run = protect_data(Microdata.of(frame, schema), steps, risk=known, secret=SECRET)
+        assert run.verdict["households"].state == "held"

@@ -121,7 +121,7 @@ def _households(attacks: FileAttacks, limit: float) -> Found:
     if not found.households:
         return 0.0, limit, (
             "no household id is published, and neither weight and household variables, nor what members mostly share, nor "
-            "any one published variable puts members of a household together"
+            "any one published variable, nor numbers that lie close together put members of a household together"
         )  # fmt: skip
     worst, above = float(found.risk.max(initial=0.0)), int((found.risk > limit).sum())
     text = (

@@ -5,7 +5,8 @@ The attacker knows the true keys of every member whose record is published, and 
 whose records fit the members one to one; keys that chance has changed may be left out. Risks are those of a household (1/f,
 with weights the expected 1/F); every member carries the risk of the household. Where the household id is not published, the
 attacker puts records together that share what nobody outside the household has: weight and household variables, all
-variables that members mostly share, or any one published variable whose repeated values mostly stay within a household.
+variables that members mostly share, any one published variable whose repeated values mostly stay within a household, or
+numbers that lie close together (see `household_nearness`).
 Numbers and changed codes are used by a second attacker, who links households by the nearest composition (see
 `household_linkage`).
 """
@@ -22,12 +23,15 @@ from reticent.data.microdata import Microdata
 from reticent.kernels.grouping import group_columns
 from reticent.kernels.household_matching import People, count_households, own_households
 from reticent.microdata.risk.household_linkage import HouseholdLinkage, household_linkage
+from reticent.microdata.risk.household_nearness import near_groups
 from reticent.microdata.risk.known_linkage import known_columns
 from reticent.microdata.risk.recount import Fit, changed_keys, inverse, population_weights, weighted_risk
 from reticent.microdata.trace import Trace
 
 MOSTLY = 0.5
 """The share of groups (of households) that makes an attacker believe that a variable puts households together."""
+FEWEST_NEAR = 3
+"""Groups of near numbers that must be of one household each before an attacker believes that it is no chance."""
 BUDGET = 50_000_000
 """Comparisons of two households with blanks; households left over keep a risk that is too high, never too low."""
 
@@ -114,8 +118,7 @@ def _groups(trace: Trace, masked: Microdata) -> tuple[Ints, Ints, str]:
     if published is not None:
         return *_grouped(published, here), "their id"
     best, found = none, 0
-    for names, by, trusted in _shared(masked, np.where(here, household, -1)):
-        group = masked.patterns(names).group
+    for group, by, trusted in _put_together(masked, np.where(here, household, -1)):
         together = _within_one(group, household)
         several = np.bincount(group[here], minlength=together.size) > 1
         if not trusted and (together & several).sum() <= MOSTLY * several.sum():
@@ -124,6 +127,15 @@ def _groups(trace: Trace, masked: Microdata) -> tuple[Ints, Ints, str]:
         if int(use.sum()) > found:
             best, found = (*_grouped(group, use), by), int(use.sum())
     return best
+
+
+def _put_together(masked: Microdata, household: Ints) -> Iterator[tuple[Ints, str, bool]]:
+    """The groups of records that the attacker tries, by what, and whether every group is believed."""
+    for names, by, trusted in _shared(masked, household):
+        yield masked.patterns(names).group, by, trusted
+    for group, by in near_groups(masked, household):
+        if (_within_one(group, household) & (np.bincount(group) > 1)).sum() >= FEWEST_NEAR:
+            yield group, by, False
 
 
 def _once(own: Ints) -> NDArray[np.bool_]:
