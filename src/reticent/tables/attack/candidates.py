@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The attacker of unsafe cells whose true value lies in one of two ranges, as after adjustment."""
 
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 
 from reticent.base.arrays import Mask
@@ -11,6 +15,9 @@ from reticent.tables.problem import SuppressionProblem
 
 EXACT = 4_000_000
 """Up to this many programs times cells both ranges are attacked with all relations; beyond, each cell by itself."""
+
+MOST_TOGETHER = 6
+"""Up to this many unsafe cells all ways are tried in which each of them lies in one of its two ranges; beyond, cell by cell."""
 
 NOTHING = (1.0, 0.0)
 
@@ -23,11 +30,30 @@ def too_few_candidates(problem: SuppressionProblem, candidates: Candidates) -> M
     cells = np.flatnonzero(problem.primary)
     exposed = np.zeros(problem.n_cells, dtype=bool)
     joint = 4.0 * len(cells) * problem.n_cells <= EXACT
+    together = list(_sides(candidates, cells.tolist())) if joint and len(cells) <= MOST_TOGETHER else [candidates]
     for cell in cells.tolist():
-        ranges = ((candidates.low[cell], candidates.below[cell]), (candidates.above[cell], candidates.high[cell]))
-        cut = [_cut(problem, candidates, cell, ends) if joint else ends for ends in ranges]
-        exposed[cell] = _width(problem, cut) < _needed(problem, cell) - problem.tolerance
+        found: list[tuple[float, float]] = []
+        for sides in together:
+            ranges = _ranges(sides, cell)
+            found += [_cut(problem, sides, cell, ends) if joint else ends for ends in ranges]
+        exposed[cell] = _width(problem, found) < _needed(problem, cell) - problem.tolerance
     return exposed
+
+
+def _ranges(candidates: Candidates, cell: int) -> list[tuple[float, float]]:
+    """The two ranges of a cell; one where they are the same."""
+    ends = [(candidates.low[cell], candidates.below[cell]), (candidates.above[cell], candidates.high[cell])]
+    return ends[:1] if ends[0] == ends[1] else ends
+
+
+def _sides(candidates: Candidates, cells: list[int]) -> Iterator[Candidates]:
+    """Every way in which each of the cells lies in one of its two ranges, where these are not empty."""
+    choices = [[(cell, low, high) for low, high in _ranges(candidates, cell) if low <= high] for cell in cells]
+    for chosen in itertools.product(*choices):
+        low, high = candidates.low.copy(), candidates.high.copy()
+        for cell, least, most in chosen:
+            low[cell], high[cell] = least, most
+        yield replace(candidates, low=low, below=high, above=low, high=high)
 
 
 def _needed(problem: SuppressionProblem, cell: int) -> float:
@@ -39,9 +65,13 @@ def _needed(problem: SuppressionProblem, cell: int) -> float:
 
 def _width(problem: SuppressionProblem, ranges: list[tuple[float, float]]) -> float:
     slack = problem.tolerance
-    some = [(low, high) for low, high in ranges if high >= low - slack]
+    some = sorted((low, high) for low, high in ranges if high >= low - slack)
     if not problem.integral:
-        return float(sum(max(0.0, high - low) for low, high in some))
+        width, end = 0.0, -np.inf
+        for low, high in some:  # ranges may overlap
+            if high > end:
+                width, end = width + high - max(low, end), high
+        return width
     found: set[float] = set()
     for low, high in some:
         if not np.isfinite(high - low):
