@@ -105,7 +105,7 @@ def counts(number: int) -> tuple[int, int, int]:
     return len(found), len(few), len(set(few) - set(done.exposed))
 
 
-@pytest.mark.parametrize("number", [0, 1, 40])
+@pytest.mark.parametrize("number", [8, 13, 40])
 def test_what_all_ways_leave_is_said(number: int) -> None:
     assert counts(number)[2] == 0
 
