@@ -38,6 +38,8 @@ NOISE = ("random-rounding", "cell-key", "invariant", "resample", "small-counts",
 CHANGED = ("round", "adjust", *NOISE[:5])
 TIED = {"responses": ({"turnover": -1.0, "home": 1.0, "abroad": 1.0},)}
 LARGEST, CHANGE = 3, 0.4
+LEAST_LEVEL = 1.0
+"""No level of a sum is smaller: a unit, whatever share of the value that is."""
 
 
 def options(method: str, records: Records) -> dict[str, object]:
@@ -130,10 +132,10 @@ def few_candidates(run: "Run") -> list[Cell]:
             (one.value * PERCENT / 100,) * 2 if run.records.weights else (min(one.levels[0], one.value), one.levels[1])
         )
         shown, whole = run.release.cells[cell].value, cell[0] in run.known.counts
-        # counts move by a number of people, sums by a share of the true one
+        # counts move by a number of people, sums by a share of the true one, or by the least level, which is a number
         gap = (
             (shown - up, shown + down)
-            if whole or not one.value
+            if whole or not one.value or one.levels[1] <= LEAST_LEVEL
             else (shown / (1 + up / one.value), shown / max(1 - down / one.value, 1e-9))
         )
         inside = gap[0] + SLACK < one.value < gap[1] - SLACK
